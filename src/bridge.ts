@@ -152,7 +152,7 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
   const names = [...relays.keys()];
   log.info(
     { version, sinks: names, stateDirectory: config.stateDirectory },
-    `The bridge runs, with ${names.join(', ')}.`,
+    `The bridge is running with ${names.join(', ')}.`,
   );
   const isOwner = confirmOwnership({ outbox, observer, host, isVmIdSet: config.observer.vmId !== undefined }, stop);
   const { health, heartbeat } = startReports(options, parts, isOwner);
@@ -166,7 +166,7 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
   let stopReason: 'asked' | 'failed' = 'failed';
   try {
     await poll(bridge, { pollIntervalMs: 1000 * config.imds.pollIntervalSeconds, runtimeStats, log, stop });
-    log.info({}, `The bridge stops: what is pending is sent, for ${flushMs / 1000} s at most.`);
+    log.info({}, `The bridge is stopping: it sends pending records for at most ${flushMs / 1000} s.`);
     stopReason = 'asked';
     const lastHeartbeat = heartbeat.stopped(stopReason);
     await approver.close(approvalMs);

@@ -85,7 +85,7 @@ async function readEvent(eventId: string, config: Config, signal: AbortSignal): 
     const seen = await pollWithRetries(imds, signal);
     if (seen.kind !== 'document') {
       const reason = seen.kind === 'unavailable' ? seen.reason : 'It answered that nothing changed.';
-      throw new Failure('imdsFailed', `What is scheduled cannot be read: ${reason}`);
+      throw new Failure('imdsFailed', `The scheduled events cannot be read: ${reason}`);
     }
     const { events } = seen.document;
     const event = events.find((one) => one.eventId.toLowerCase() === eventId.trim().toLowerCase());

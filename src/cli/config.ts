@@ -80,7 +80,7 @@ function init({ sink: names, auth, output: file }: InitOptions, context: Command
     const able = sinks.filter((sink) => authenticationsOf(sink).includes(auth)).map(({ name }) => name);
     const needsNone = chosen.every((sink) => authenticationsOf(sink).length === 0);
     const leave = needsNone ? `${names.join(', ')} needs no --auth` : `add --sink ${able[0]}, or leave it out`;
-    throw new Failure('usage', `--auth ${auth} is for ${able.join(', ')}: ${leave}.`);
+    throw new Failure('usage', `--auth ${auth} applies to ${able.join(', ')}: ${leave}.`);
   }
   const { document, holdsSecret } = sampleConfiguration(chosen, auth ?? null);
   write(document, file, holdsSecret ? 0o600 : 0o644, context);

@@ -16,9 +16,9 @@ const ownCodes = {
   },
   configuration: { code: 78, meaning: 'the configuration is wrong; starting again will not help' },
   // Of `check`, one per class of failure: the first one in the pipeline counts.
-  imdsFailed: { code: 10, meaning: 'the metadata service cannot be reached, or refuses' },
-  identityFailed: { code: 11, meaning: 'the managed identity gets no token' },
-  diskFailed: { code: 14, meaning: 'the state directory or what is in it is unusable, or records are in memory only' },
+  imdsFailed: { code: 10, meaning: 'the metadata service cannot be reached, or refuses requests' },
+  identityFailed: { code: 11, meaning: 'no token for the managed identity' },
+  diskFailed: { code: 14, meaning: 'the state directory or its contents are unusable, or records are in memory only' },
   clockFailed: { code: 15, meaning: 'the clock is too far off' },
   actionRequired: {
     code: 20,

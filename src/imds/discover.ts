@@ -50,7 +50,7 @@ export function createDiscovery(options: {
       const endpoint = `http://${address}`;
       log.info(
         { endpoint, file },
-        `The metadata service is taken to be at ${endpoint}, the address of DHCP option 245 in ${file}: ${linkLocal} cannot be reached.`,
+        `The metadata service is assumed to be at ${endpoint}, the address of DHCP option 245 in ${file}: ${linkLocal} cannot be reached.`,
       );
       return { kind: 'found', endpoint };
     }

@@ -107,7 +107,7 @@ const trialMs = 60_000;
 /** Beside the other versions, verified and tried; then it gets its name. */
 async function place(folder: string, machine: Machine, { package: desired }: Material): Promise<void> {
   if (desired === null)
-    throw new Refusal('missing', `${folder} is not there any more: name the folder of its package with --from.`);
+    throw new Refusal('missing', `${folder} no longer exists: name the folder of its package with --from.`);
   const { places, env } = machine;
   for (const path of [places.home, places.versions]) makeOwnFolder(path);
   const beside = join(places.versions, staging);
@@ -130,7 +130,7 @@ async function place(folder: string, machine: Machine, { package: desired }: Mat
     throw error instanceof Error && 'code' in error && error.code === 'ENOSPC'
       ? new Refusal(
           'missing',
-          `There is no room left in ${fromRoot(places, places.home)}: free ${Math.ceil(desired.bytes / 2 ** 20)} MB.`,
+          `There is no space left in ${fromRoot(places, places.home)}: free ${Math.ceil(desired.bytes / 2 ** 20)} MB.`,
         )
       : error;
   }

@@ -98,7 +98,7 @@ async function bringPackage(machine: Machine, order: Order, wantedPackage: Packa
   if (observed.service.isMasked && order.from === null && order.enable === 'always') {
     throw new Refusal(
       'notDone',
-      `The unit is masked, so that it cannot be started: systemctl unmask ${serviceName}, and try again.`,
+      `The unit is masked, so it cannot be started: run systemctl unmask ${serviceName}, then try again.`,
     );
   }
   const desired = wantedFrom(observed, order, { folder, package: wantedPackage, candidate });

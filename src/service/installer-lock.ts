@@ -11,7 +11,7 @@ const pollEveryMs = 200;
 const busy = 5;
 
 /**
- * Does `work` while no other installer is at work on this machine. The lock is a transaction on an empty database: the kernel
+ * Does `work` while no other installer runs on this machine. The lock is a transaction on an empty database: the kernel
  * frees it however this process ends. Its file is removed afterwards.
  * @throws Refusal where another one does not end within `timeoutMs`.
  */
@@ -34,7 +34,7 @@ export async function alone<T>(
     if (clock.monotonicMs() >= deadline) {
       throw new Refusal(
         'busy',
-        `Another installation of the bridge is at work on this machine (it holds ${path}): wait for it, and try again.`,
+        `Another installation of the bridge is running on this machine (it holds ${path}): wait until it ends, then try again.`,
       );
     }
     await clock.sleep(pollEveryMs);

@@ -108,7 +108,7 @@ function manifestIn(from: string): Buffer {
     const why = messageOf(error);
     throw new Refusal(
       'missing',
-      `${from} holds no package: ${why}. Name the folder that the archive unpacks to with --from.`,
+      `${from} contains no package: ${why}. Name the folder that the archive unpacks to with --from.`,
     );
   }
 }

@@ -31,7 +31,7 @@ export function preflight(facts: Facts, { platform, bytes, starts }: Need): Refu
   if (platform !== here) {
     return new Refusal(
       'unsupported',
-      `The package is for ${platform}, and this machine is ${here}: take the package for ${here}.`,
+      `The package is for ${platform}, and this machine is ${here}: use the package for ${here}.`,
     );
   }
   if (glibc === null) {
@@ -49,7 +49,7 @@ export function preflight(facts: Facts, { platform, bytes, starts }: Need): Refu
   if (facts.isArc) {
     return new Refusal(
       'unsupported',
-      'This machine is connected by Azure Arc: Scheduled Events are of Azure VMs only, and there are none to watch here.',
+      'This machine is connected by Azure Arc: Scheduled Events exist for Azure VMs only, so there is nothing to watch here.',
     );
   }
   if (!programs.includes('systemctl')) {
@@ -74,19 +74,19 @@ export function preflight(facts: Facts, { platform, bytes, starts }: Need): Refu
   if (facts.isStateLinked) {
     return new Refusal(
       'notDone',
-      `/var/lib/${serviceName} is a symbolic link, and systemd refuses to start the service with it. Remove the link, make the folder and mount the other one there: mount --bind FOLDER /var/lib/${serviceName}, with its line in /etc/fstab.`,
+      `/var/lib/${serviceName} is a symbolic link, and systemd refuses to start the service with it. Remove the link, create the folder and mount the other one there: mount --bind FOLDER /var/lib/${serviceName}, and add a line to /etc/fstab.`,
     );
   }
   if (bytes > 0 && facts.freeForVersions < bytes + spareBytes) {
     return new Refusal(
       'missing',
-      `There is not enough room in /opt: ${megabytes(facts.freeForVersions)} free, and ${megabytes(bytes + spareBytes)} are needed. Free some.`,
+      `There is not enough space in /opt: ${megabytes(facts.freeForVersions)} free, and ${megabytes(bytes + spareBytes)} are needed. Free some space.`,
     );
   }
   if (facts.freeForState < stateBytes) {
     return new Refusal(
       'missing',
-      `There is not enough room for the state in /var/lib/${serviceName}: ${megabytes(facts.freeForState)} free, and ${megabytes(stateBytes)} are needed. Free some.`,
+      `There is not enough space for the state in /var/lib/${serviceName}: ${megabytes(facts.freeForState)} free, and ${megabytes(stateBytes)} are needed. Free some space.`,
     );
   }
   return null;
@@ -95,7 +95,7 @@ export function preflight(facts: Facts, { platform, bytes, starts }: Need): Refu
 /** Why this user may not manage the service here; null if it may. */
 export function forbids({ operatingSystem, isRoot }: Pick<Facts, 'operatingSystem' | 'isRoot'>): Refusal | null {
   if (operatingSystem !== 'linux') {
-    return new Refusal('unsupported', `The service is installed on Linux only, and this is ${operatingSystem}.`);
+    return new Refusal('unsupported', `The service can be installed on Linux only, and this is ${operatingSystem}.`);
   }
   return isRoot ? null : new Refusal('notDone', 'Only root may do this: run it with sudo.');
 }

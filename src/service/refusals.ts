@@ -15,7 +15,7 @@ export const refusals = {
     meaning:
       'it is installed, runs and keeps polling, but gets no connection to the metadata service: perhaps a firewall',
   },
-  busy: { code: 56, meaning: 'another installation, or the package manager, is at work; try again' },
+  busy: { code: 56, meaning: 'another installation or the package manager is running; try again' },
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>;
 export type RefusalReason = Exclude<keyof typeof refusals, 'unreachable'> | 'notDone';
 

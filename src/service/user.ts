@@ -51,17 +51,17 @@ export async function makeAccount(places: Places, env: NodeJS.ProcessEnv): Promi
   if (ended.failed === 'ENOENT') {
     throw new Refusal(
       'missing',
-      `The program useradd is missing, which makes the account ${serviceName}: install the package passwd or shadow-utils.`,
+      `The program useradd is missing, which creates the account ${serviceName}: install the package passwd or shadow-utils.`,
     );
   }
   const why = lastWord(ended);
   if (why.includes('cannot lock')) {
     throw new Refusal(
       'busy',
-      `Another program works on the accounts of this machine, a package manager perhaps (${why.replace(/\.$/, '')}).`,
+      `Another program, perhaps a package manager, is changing the accounts of this machine (${why.replace(/\.$/, '')}). Wait until it ends, then try again.`,
     );
   }
-  throw new Refusal('notDone', `The account ${serviceName} cannot be made with useradd: ${why}.`);
+  throw new Refusal('notDone', `The account ${serviceName} cannot be created with useradd: ${why}.`);
 }
 
 /** The account and its group. @returns what could not be done, each a sentence. */

@@ -291,7 +291,7 @@ describe('the command approve', () => {
     const { reason, message } = await approve(place('unreachable'), ['any', '--yes'], {
       endpoint: 'http://127.0.0.1:9',
     });
-    expect([reason, message]).toEqual(['imdsFailed', expect.stringContaining('What is scheduled cannot be read')]);
+    expect([reason, message]).toEqual(['imdsFailed', expect.stringContaining('The scheduled events cannot be read')]);
   });
 
   test('approves nothing where no service has ever run, since nothing could record it', async () => {

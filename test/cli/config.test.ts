@@ -113,7 +113,7 @@ test.for([
 });
 
 test.for([
-  [['init', '--sink', 'stdout', '--auth', 'connection-string'], '--auth connection-string is for event-hubs'],
+  [['init', '--sink', 'stdout', '--auth', 'connection-string'], '--auth connection-string applies to event-hubs'],
   [['init', '--sink', 'stdout', '--output', existing], 'exists and is not overwritten: name a new file, or'],
   [['schema', '--output', existing], 'exists and is not overwritten: name a new file, or remove this one.'],
   [['schema', '--output', join(folder, 'no/such')], `There is no directory ${join(folder, 'no')}: create it, or name`],

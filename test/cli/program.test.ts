@@ -52,7 +52,7 @@ const mistakes: readonly { args: readonly string[]; env?: NodeJS.ProcessEnv; mes
   { args: ['status', '--config', ''], message: /--config needs a file name\./, ends: 'usage' },
   {
     args: ['config', 'init', '--sink', 'stdout', '--auth', 'managed-identity'],
-    message: /^--auth managed-identity is for event-hubs, http, log-analytics: stdout needs no --auth\.\n$/,
+    message: /^--auth managed-identity applies to event-hubs, http, log-analytics: stdout needs no --auth\.\n$/,
     ends: 'usage',
   },
   {

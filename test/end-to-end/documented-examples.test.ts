@@ -113,7 +113,7 @@ describe('clients of the local Azure', () => {
       const row = await ended(inShell('curl --silent "$SIMULATOR_CONTROL/rows/$LOGS_INGESTION_STREAM"'));
       expect(JSON.parse(row)).toMatchObject([{ RecordId: 'mine', Phase: 'Scheduled' }]);
       const listed = (): string => bridge.err() + bridge.out();
-      await until(() => listed().includes('The bridge runs'), { timeoutMs: 30_000 });
+      await until(() => listed().includes('The bridge is running'), { timeoutMs: 30_000 });
       await ended(inShell(exampleOf('bash', 'curl').split('\n')[1] ?? ''));
       await until(() => reader.out().includes("Scheduled Reboot ['web_0']\n"), {
         timeoutMs: 60_000,

@@ -242,7 +242,9 @@ test.skipIf(process.getuid?.() !== 0)(
     const { code, err } = await stage.command(['status'], { uid: 65_534 });
     expect({ code, err }).toEqual({
       code: 22,
-      err: expect.stringMatching(/may not do that in .*: do it as the user who owns it \(uid 0\) or as root\./),
+      err: expect.stringMatching(
+        /has no permission to do that in .*: run the command as the user who owns it \(uid 0\) or as root\./,
+      ),
     });
   },
 );

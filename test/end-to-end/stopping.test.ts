@@ -40,7 +40,7 @@ describe('stopping and starting', { concurrent: true }, () => {
     const eventId = azure.imds.schedule({ eventType: 'Freeze', resources: ['web_0'], notBefore: inFifteenMinutes() });
     await until(() => bridge.log.some((line) => line.phase === 'Scheduled'));
     bridge.kill('SIGTERM');
-    await until(() => bridge.log.some(({ msg }) => msg.startsWith('The bridge stops')));
+    await until(() => bridge.log.some(({ msg }) => msg.startsWith('The bridge is stopping')));
     bridge.kill('SIGTERM');
     expect((await bridge.exited).code).toBe(143);
     azure.eventHubs.fault(null);

@@ -66,7 +66,7 @@ test.each(bad)('a manifest $name is refused', ({ change, message }) => {
 
 test('a folder without a manifest is no package, nor is one with half a manifest', () => {
   using harness = createHarness();
-  expect(() => readPackage(harness.root)).toThrow(/holds no package/);
+  expect(() => readPackage(harness.root)).toThrow(/contains no package/);
   const from = harness.package('1.0.0');
   writeFileSync(join(from, 'manifest.json'), '{"name":');
   expect(() => readPackage(from)).toThrow(/it is not JSON/);

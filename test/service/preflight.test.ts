@@ -13,7 +13,7 @@ const cases: readonly {
   readonly reason: string;
   readonly message: RegExp;
 }[] = [
-  { name: 'Windows', facts: { operatingSystem: 'win32' }, reason: 'unsupported', message: /on Linux only/ },
+  { name: 'Windows', facts: { operatingSystem: 'win32' }, reason: 'unsupported', message: /installed on Linux only/ },
   { name: 'a user that is not root', facts: { isRoot: false }, reason: 'notDone', message: /sudo/ },
   {
     name: 'another processor',
@@ -47,13 +47,13 @@ const cases: readonly {
     name: 'too little room for the version',
     facts: { freeForVersions: 100 * 2 ** 20 },
     reason: 'missing',
-    message: /room in \/opt: 100 MB free, and 184 MB/,
+    message: /space in \/opt: 100 MB free, and 184 MB/,
   },
   {
     name: 'too little room for the state',
     facts: { freeForState: 2 ** 20 },
     reason: 'missing',
-    message: /room for the state .*: 1 MB free/,
+    message: /space for the state .*: 1 MB free/,
   },
   {
     name: 'a state directory that is a link',

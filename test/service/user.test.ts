@@ -24,7 +24,7 @@ test('accounts locked by another program are reported as busy, to be retried', a
   const { reason, message } = await refusalOf(harness.install(order));
   expect([reason, message]).toEqual([
     'busy',
-    'Another program works on the accounts of this machine, a package manager perhaps (useradd: cannot lock /etc/passwd; try again later).',
+    'Another program, perhaps a package manager, is changing the accounts of this machine (useradd: cannot lock /etc/passwd; try again later). Wait until it ends, then try again.',
   ]);
   expect(existsSync(harness.places.configuration)).toBe(false);
   rmSync(lock);

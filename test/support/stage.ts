@@ -73,7 +73,7 @@ export async function openStage(
     async start() {
       const bridge = startBridge(configuration);
       bridges.push(bridge);
-      await until(() => bridge.log.some(({ msg }) => msg.startsWith('The bridge runs')), {
+      await until(() => bridge.log.some(({ msg }) => msg.startsWith('The bridge is running')), {
         what: 'the start',
         timeoutMs: 60_000,
       });

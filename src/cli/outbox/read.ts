@@ -50,7 +50,7 @@ export function explainUnread(error: unknown, directory: string): unknown {
   if (kind === 'damaged' || code === 'sqlite-1') {
     return new Failure(
       'noOutbox',
-      `The outbox in ${directory} is damaged (${reason}): start the bridge, or start it again; it saves every sound row and keeps the damaged file in corrupt-<time>/.`,
+      `The outbox in ${directory} is damaged (${reason}): start or restart the bridge: it saves every intact row and keeps the damaged file in corrupt-<time>/.`,
     );
   }
   if (kind === 'busy') {
@@ -62,7 +62,7 @@ export function explainUnread(error: unknown, directory: string): unknown {
   if (code === 'EACCES' || code === 'EPERM' || refusals.includes(code)) {
     return new Failure(
       'notDone',
-      `${nameOfUser()} may not do that in ${directory}: do it as ${ownerOf(directory)} or as root.`,
+      `${nameOfUser()} has no permission to do that in ${directory}: run the command as ${ownerOf(directory)} or as root.`,
     );
   }
   return error;

@@ -9,5 +9,8 @@ import { changeByService } from './change.ts';
 export async function tryNow(directory: string, sink: string | undefined, stop: AbortSignal): Promise<string> {
   const answer = await changeByService(directory, { verb: tryNowRequest, argument: { sink } }, stop);
   if (answer !== null) return answer;
-  throw new Failure('notDone', 'No service runs, so nothing can be sent. Start it: it tries at once.');
+  throw new Failure(
+    'notDone',
+    'No service is running, so nothing can be sent. Start it: it sends pending records at once.',
+  );
 }

@@ -14,6 +14,6 @@ export async function orFail<T>(work: () => Promise<T>): Promise<T> {
 
 function ofDisk(code: unknown, message: string): Failure {
   return code === 'ENOSPC' || code === 'EDQUOT'
-    ? new Failure('missing', `The disk is full (${message}): free some room, and do the same again.`)
-    : new Failure('notDone', `The disk refuses it (${message}): fix that, then repeat the command.`);
+    ? new Failure('missing', `The disk is full (${message}): free some space, then run the same command again.`)
+    : new Failure('notDone', `The disk refused the operation (${message}): fix that, then run the same command again.`);
 }

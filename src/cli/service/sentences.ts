@@ -13,7 +13,7 @@ export function doneSentences(done: Done, places: Places): string[] {
     'ready-already': `Version ${folder} is installed and runs as configured; ${changed ? 'it was not restarted' : 'nothing was changed'}.`,
     'becomes-ready': `Version ${folder} runs and is ready${came}. It says: ${message || 'nothing yet'}`,
     waits: `Version ${folder} is installed${came}, and waits for its configuration: write a file, then "${serviceName} service configure --config FILE". It is to be ${places.configuration}.`,
-    masked: `Version ${folder} is installed${came}. The unit is masked, so that it does not start: systemctl unmask ${serviceName}, then "${serviceName} service enable".`,
+    masked: `Version ${folder} is installed${came}. The unit is masked, so it does not start: run systemctl unmask ${serviceName}, then "${serviceName} service enable".`,
     rests: `Version ${folder} is installed${came}. The service was disabled and stays so: "${serviceName} service enable" starts it.`,
     later: `Version ${folder} is installed${came}, and starts with the machine.`,
   }[outcome];

@@ -29,7 +29,7 @@ export const eventHubs: SinkDescriptor<'eventHubs', EventHubsConfig> = {
   check: {
     needsNetwork: true,
     findings: eventHubsFindings,
-    exit: { code: 12, meaning: 'Event Hubs cannot be reached, or refuses' },
+    exit: { code: 12, meaning: 'Event Hubs cannot be reached, or refuses requests' },
     run: async (config, context) => (await import('./check.ts')).checkEventHubs(config, context),
   },
 };

@@ -20,7 +20,7 @@ export const http: SinkDescriptor<'http', HttpConfig> = {
   check: {
     needsNetwork: false,
     findings: httpFindings,
-    exit: { code: 16, meaning: 'the HTTP endpoint cannot be reached, or refuses' },
+    exit: { code: 16, meaning: 'the HTTP endpoint cannot be reached, or refuses requests' },
     run: async (config, context) => (await import('./check.ts')).checkHttp(config, context),
   },
 };

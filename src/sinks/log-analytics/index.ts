@@ -29,7 +29,7 @@ export const logAnalytics: SinkDescriptor<'logAnalytics', LogAnalyticsConfig> = 
   check: {
     needsNetwork: true,
     findings: logAnalyticsFindings,
-    exit: { code: 13, meaning: 'Log Analytics cannot be reached, or refuses' },
+    exit: { code: 13, meaning: 'Log Analytics cannot be reached, or refuses requests' },
     run: async (config, context) => (await import('./check.ts')).checkLogAnalytics(config, context),
   },
 };

@@ -39,6 +39,6 @@ test('without a service the message explains that the next start sends by itself
   const args = ['outbox', 'retry', '--now', '--state-directory', harness.directory];
   expect(await runVerb(addOutbox, args)).toMatchObject({
     reason: 'notDone',
-    message: 'No service runs, so nothing can be sent. Start it: it tries at once.',
+    message: 'No service is running, so nothing can be sent. Start it: it sends pending records at once.',
   });
 });

@@ -89,7 +89,7 @@ describe.skipIf(process.getuid?.() !== 0)('a user who may only read the state di
     ] as const) {
       expect(await asOtherUser(verb, [name], harness)).toMatchObject({
         reason: 'notDone',
-        message: expect.stringMatching(/ may not do that in .*: do it as /),
+        message: expect.stringMatching(/ has no permission to do that in .*: run the command as /),
       });
     }
   });
