@@ -11,8 +11,9 @@ const soonMs = 3 * 86_400_000;
 
 /** The finding of a destination that could not be asked; null where it was: there is a token, and a connection to it. */
 export function notAsked<Id extends string>(what: Id, result: CheckResult, isReachable: boolean): Finding<Id> | null {
-  if (result.code.startsWith('token-')) return notProven(what, 'Not tried without a token: see identity.token.');
-  return isReachable ? null : notProven(what, 'Not tried without a connection: see above.');
+  if (result.code.startsWith('token-'))
+    return notProven(what, 'Not tried, since there is no token: see identity.token.');
+  return isReachable ? null : notProven(what, 'Not tried, since there is no connection: see above.');
 }
 
 /** The finding of the test record that `--write` sends; `result` is null where none was sent. */
@@ -58,7 +59,7 @@ function reached<Id extends string>(what: Id, step: Step, way: NetworkPath, seen
   const until = Date.parse(validTo);
   const message = `The certificate of ${host} is trusted: issued by ${issuer}, valid until ${Number.isNaN(until) ? validTo : new Date(until).toISOString().slice(0, 10)}.`;
   return until - now.getTime() < soonMs
-    ? warning(what, `${message} That is soon: see that it is renewed.`)
+    ? warning(what, `${message} That is soon: make sure that it is renewed.`)
     : ok(what, message);
 }
 

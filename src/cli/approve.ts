@@ -64,7 +64,7 @@ async function approve(eventId: string, options: ApproveOptions, commandContext:
 }
 
 const listedTwice =
-  'Azure lists this EventId more than once, and the entries may differ: the VMs are those of all of them, the rest is of one. Approving approves them all.';
+  'Azure lists this EventId more than once, and the entries may differ: the VMs below are those of all entries, the other fields those of one. Approving approves all of them.';
 
 interface ListedEvent {
   readonly event: ScheduledEvent;

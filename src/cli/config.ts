@@ -9,13 +9,13 @@ import { Failure } from './exit-codes.ts';
 import { openNew } from './new-file.ts';
 import { helpText } from './wrap.ts';
 
-const output = ['-o, --output <file>', 'write a new file instead of to standard output'] as const;
+const output = ['-o, --output <file>', 'write to a new file instead of standard output'] as const;
 
 /** `config`: what helps to write a configuration. `check --offline` is what validates one. */
 export const addConfig: Verb = (program, context) => {
   const config = program
     .command('config')
-    .description('write a configuration to begin with, or its JSON Schema')
+    .description('write a sample configuration, or the JSON Schema of configurations')
     .helpCommand(false);
   describeVerb(config);
   const names = sinks.map(({ name }) => name);
@@ -23,9 +23,9 @@ export const addConfig: Verb = (program, context) => {
   describeVerb(
     config
       .command('init')
-      .description('write a commented configuration for the destinations named')
+      .description('write a commented sample configuration for the named destinations')
       .addOption(
-        new Option('--sink <name>', 'where records go (required); repeat it for several')
+        new Option('--sink <name>', 'a destination of records (required); repeat it for several')
           .choices(names)
           .argParser((name: string, before: readonly string[] = []) => [...before, known(name, names)]),
       )
@@ -46,7 +46,7 @@ A file meant for a secret is created with mode 0600. An existing file is not cha
   describeVerb(
     config
       .command('schema')
-      .description('write the JSON Schema of the configuration, with which editors complete and check it')
+      .description('write the JSON Schema, with which editors complete and validate a configuration')
       .option(...output)
       .addHelpText('after', helpText(`A configuration names it as "$schema": "./${schemaFile}".`)),
   ).action(async ({ output: file }: { readonly output?: string }) => {

@@ -11,7 +11,7 @@ export const addRecord: Verb = (program, commandContext) => {
   const command = program
     .command('record')
     .description(
-      'record what the metadata service answers until stopped, for scheduled-events-simulator simulate --replay',
+      'record the responses of the metadata service until stopped, for scheduled-events-simulator simulate --replay',
     )
     .argument('<file>', 'a new file, for one line of JSON per change')
     .addOption(

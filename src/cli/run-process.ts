@@ -67,6 +67,6 @@ function explain(error: unknown): number {
     if (error.code !== 'commander.help') printError(describeUsageError(error.message));
     return exitCodes.usage.code;
   }
-  printError(`Something unexpected happened: ${error instanceof Error ? error.stack : String(error)}`);
+  printError(`Unexpected error: ${error instanceof Error ? error.stack : String(error)}`);
   return exitCodes.unexpected.code;
 }

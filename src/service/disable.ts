@@ -5,7 +5,7 @@ import { Refusal } from './refusals.ts';
 import { createSystemd } from './systemd.ts';
 import { unitPath } from './unit-file.ts';
 
-/** The service stops, and does not start with the machine any more. Everything stays where it is. */
+/** The service stops, and does not start at boot any more. Everything stays where it is. */
 export async function disable({ places, env, clock, facts }: Machine): Promise<void> {
   const { isLive, ...rest } = facts();
   const forbidden = forbids(rest);

@@ -149,7 +149,7 @@ test('an uncaught exception ends the bridge with a stack and code unexpected', a
   const mistake = 'data:text/javascript,setTimeout(() => { throw new Error("boom"); }, 500)';
   const env = { NODE_OPTIONS: `--import=${encodeURI(mistake)}` };
   const { err, code } = await run(['record', join(directory.path, 'recording'), ...toClosedPort], env);
-  expect(err).toMatch(/^Something unexpected happened: Error: boom\n {4}at /);
+  expect(err).toMatch(/^Unexpected error: Error: boom\n {4}at /);
   expect(code).toBe(exitCodes.unexpected.code);
 });
 

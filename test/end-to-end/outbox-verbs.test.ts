@@ -51,7 +51,7 @@ describe('an operator at a bridge that runs, and at one that stopped', { concurr
     const refusing = await until(
       async () => {
         const { out, reason } = await runVerb(addStatus, ['status', '--state-directory', directory]);
-        return out.startsWith('Log Analytics has taken nothing since') ? { out, reason } : null;
+        return out.startsWith('Log Analytics has accepted nothing since') ? { out, reason } : null;
       },
       { timeoutMs: 30_000 },
     );

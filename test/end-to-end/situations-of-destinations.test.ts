@@ -48,7 +48,7 @@ const late: readonly Late[] = [
     name: 'the hub is down',
     with: async (azure) => hubAt(azure, await freePort()),
     message:
-      /^Event Hubs has taken nothing for \d+ (s|min), 1 record waits for it; next attempt (now|in \d+ (s|min)): .*outbox retry --now --sink event-hubs/,
+      /^Event Hubs has accepted nothing for \d+ (s|min), 1 record waits for it; next attempt (now|in \d+ (s|min)): .*outbox retry --now --sink event-hubs/,
     page: /^Event Hubs +retrying +1 +\d+ (s|min) +\d\d:\d\d UTC \((in )?\d+ (s|min)/m,
     check: 12,
     checkPrints: /PROBLEM +tcp /,
@@ -57,7 +57,7 @@ const late: readonly Late[] = [
     name: 'the TLS handshake with the hub hangs',
     with: async (azure) => hubAt(azure, await mutePort()),
     message:
-      /^Event Hubs has taken nothing for \d+ (s|min), 1 record waits for it(; next attempt|: the attempt under way)/,
+      /^Event Hubs has accepted nothing for \d+ (s|min), 1 record waits for it(; next attempt|: the current attempt)/,
     check: 12,
     checkPrints: /PROBLEM +tls /,
   },
@@ -70,7 +70,7 @@ const late: readonly Late[] = [
       }),
       proxy: { url: `http://127.0.0.1:${await freePort()}` },
     }),
-    message: /^Event Hubs has taken nothing for \d+ (s|min), 1 record waits for it.*proxy/,
+    message: /^Event Hubs has accepted nothing for \d+ (s|min), 1 record waits for it.*proxy/,
     check: 12,
     checkPrints: /PROBLEM +name .*proxy/,
   },
@@ -84,10 +84,10 @@ const late: readonly Late[] = [
         sinks: { eventHubs: { fullyQualifiedNamespace, eventHubName, customEndpoint }, logAnalytics: table(azure) },
       };
     },
-    message: /^Event Hubs has taken nothing for .*\(1 more below\.\)$/,
-    page: /^ {2}- Log Analytics has taken nothing for /m,
+    message: /^Event Hubs has accepted nothing for .*\(1 more below\.\)$/,
+    page: /^ {2}- Log Analytics has accepted nothing for /m,
     check: 13,
-    checkPrints: /PROBLEM +backlog .*Event Hubs has taken nothing for/,
+    checkPrints: /PROBLEM +backlog .*Event Hubs has accepted nothing for/,
   },
   {
     name: 'the hub refuses what it is sent, though it can be reached',
@@ -96,7 +96,7 @@ const late: readonly Late[] = [
       const { fullyQualifiedNamespace, eventHubName, customEndpoint } = azure.eventHubs;
       return { sinks: { eventHubs: { fullyQualifiedNamespace, eventHubName, customEndpoint } } };
     },
-    message: /^Event Hubs has taken nothing (for|since) /,
+    message: /^Event Hubs has accepted nothing (for|since) /,
     check: 20,
     checkPrints: /ok +send [\s\S]*PROBLEM +backlog /,
   },

@@ -25,7 +25,7 @@ const withoutRoles: readonly Situation[] = [
       await isRefused(stage, 0);
     },
     message:
-      /^Event Hubs has taken nothing since \d\d:\d\d UTC: .*grant the role 'Azure Event Hubs Data Sender'.*check prints the command.*outbox retry --now --sink event-hubs/,
+      /^Event Hubs has accepted nothing since \d\d:\d\d UTC: .*grant the role 'Azure Event Hubs Data Sender'.*check prints the command.*outbox retry --now --sink event-hubs/,
     page: /^Event Hubs +refused +1 /m,
     status: 20,
     check: 12,
@@ -56,7 +56,7 @@ const withoutRoles: readonly Situation[] = [
       announce(stage.azure, 'web_0');
       await isRefused(stage, 1);
     },
-    message: /^Log Analytics has taken nothing since \d\d:\d\d UTC: .*403.*outbox retry --now --sink log-analytics/,
+    message: /^Log Analytics has accepted nothing since \d\d:\d\d UTC: .*403.*outbox retry --now --sink log-analytics/,
     page: /^Event Hubs +idle +0 .*\nLog Analytics +refused +1 /m,
     status: 20,
     check: 13,
@@ -76,8 +76,8 @@ const withoutRoles: readonly Situation[] = [
       await isRefused(stage, 0);
       await isRefused(stage, 1);
     },
-    message: /^Event Hubs has taken nothing since .*\(1 more below\.\)$/,
-    page: /^Operator action required too:\n {2}- Log Analytics has taken nothing since/m,
+    message: /^Event Hubs has accepted nothing since .*\(1 more below\.\)$/,
+    page: /^Operator action also required:\n {2}- Log Analytics has accepted nothing since/m,
     status: 20,
     check: 12,
     ready: /^ready\nevent-hubs is refused .*\nlog-analytics is refused /,
@@ -101,7 +101,7 @@ const misconfigured: readonly Situation[] = [
       announce(stage.azure, 'web_0');
       await stage.untilStatus('another failure', ({ sinks }) => sinks[0]?.lastError?.code === 'not-found');
     },
-    message: /^Event Hubs has taken nothing since .*does not know the event hub vm-lifecycel/,
+    message: /^Event Hubs has accepted nothing since .*does not know the event hub vm-lifecycel/,
     status: 20,
     check: 12,
     checkPrints: /\$ az rest --method get .*eventhubs/,
@@ -123,7 +123,7 @@ const misconfigured: readonly Situation[] = [
         sinks.every(({ waiting, lastError }) => waiting > 0 && lastError?.code.startsWith('token-') === true),
       );
     },
-    message: /^Event Hubs has taken nothing since .*identity/,
+    message: /^Event Hubs has accepted nothing since .*identity/,
     status: 20,
     check: 11,
     checkPrints: /\$ az (vm|vmss) identity assign/,

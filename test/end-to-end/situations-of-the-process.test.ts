@@ -160,7 +160,7 @@ const deliveries: readonly Situation[] = [
       await isUpToDate(stage);
     },
     message:
-      /^Log Analytics refused single records, 1 dead letter: outbox list --state dead .* outbox retry --all --sink log-analytics/,
+      /^Log Analytics refused 1 record, now a dead letter: outbox list --state dead .* outbox retry --all --sink log-analytics/,
     status: 20,
     check: 0,
     checkPrints: /WARNING +backlog .*1 dead letter/,

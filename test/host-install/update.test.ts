@@ -40,7 +40,7 @@ test.skipIf(whyNoMachine)(
     expect((await site.status()).service?.pid).toBe(service?.pid);
     expect(await machine.run(`${command} service status`)).toMatchObject({
       code: 20,
-      out: expect.stringContaining(`Version ${versions.dies} was to be installed and is not what runs`),
+      out: expect.stringContaining(`Version ${versions.dies} was installed but does not run`),
     });
     expect(await waiting()).toBe(announced.length);
 

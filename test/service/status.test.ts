@@ -51,7 +51,7 @@ test('a version that did not become ready is named until a version is installed'
   };
   const order = { from: harness.package('1.0.0'), configuration: harness.configuration() };
   await harness.install(order);
-  expect(await status()).toMatchObject({ refused: null, page: expect.not.stringContaining('was to be installed') });
+  expect(await status()).toMatchObject({ refused: null, page: expect.not.stringContaining('does not run') });
   await refusalOf(harness.install({ from: harness.package('2.0.0', { behaviour: 'dies' }) }));
   const refused = {
     version: '2.0.0',
@@ -59,7 +59,7 @@ test('a version that did not become ready is named until a version is installed'
   };
   expect(await status()).toMatchObject({
     refused,
-    page: expect.stringContaining('Version 2.0.0 was to be installed and is not what runs: Version 2.0.0 did not'),
+    page: expect.stringContaining('Version 2.0.0 was installed but does not run: Version 2.0.0 did not'),
   });
   await harness.install({ configuration: harness.configuration('b') });
   expect(await status()).toMatchObject({ refused });

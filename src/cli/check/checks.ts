@@ -49,7 +49,7 @@ async function run(check: Check, context: CheckContext): Promise<readonly Findin
   } catch (error) {
     const what =
       (Object.keys(checkIds) as CheckId[]).find((one) => one.startsWith(`${check.class}.`)) ?? 'configuration.read';
-    return [notProven(what, `This check did not come to an end: ${messageOf(error)}.`)];
+    return [notProven(what, `This check did not finish: ${messageOf(error)}.`)];
   }
 }
 

@@ -16,7 +16,7 @@ export async function checkClock(context: CheckContext): Promise<readonly Findin
 /** @param offset Azure's clock minus ours, in seconds; null when no answer had a date. */
 export function clockFinding(offset: number | null, platform: NodeJS.Platform): Finding {
   const what = 'clock.offset';
-  if (offset === null) return notProven(what, 'The answer of the metadata service had no date.');
+  if (offset === null) return notProven(what, 'The response of the metadata service had no date.');
   const seconds = Math.abs(offset);
   const off = `The clock of this VM is ${formatDuration(seconds)} ${offset > 0 ? 'behind' : 'ahead of'} that of Azure`;
   if (seconds <= noticeableSeconds) return ok(what, "The VM clock is within 2 s of Azure's.");

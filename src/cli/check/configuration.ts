@@ -33,7 +33,7 @@ export function configurationFindings(
   const sinks = configuredSinks(config.sinks).map(({ sink }) => sink.name);
   const from = on.file?.path ?? 'The environment alone';
   return [
-    ok('configuration.read', `${from} makes a complete configuration: records go to ${sinks.join(', ')}.`),
+    ok('configuration.read', `${from} is a complete configuration: records go to ${sinks.join(', ')}.`),
     readers(on.file, secretsIn(config, on.env)),
     ...environment(on.env),
     ...on.warnings.map((message) => warning('configuration.environment', message)),
@@ -52,11 +52,11 @@ function secretsIn(config: Config, env: NodeJS.ProcessEnv): readonly string[] {
 
 function readers(file: FileSeen | null, secrets: readonly string[]): Finding {
   const what = 'configuration.readers';
-  if (file === null) return ok(what, 'There is no file that others could read.');
+  if (file === null) return ok(what, 'No configuration file is used, so others can read none.');
   const { path, mode, owner } = file;
   const held = secrets.length > 0 ? `It holds a secret, ${secrets.join(' and ')}` : 'It holds no secret';
   if (mode === null)
-    return notProven(what, `${held}. Who can read ${path} is not looked at on Windows.`, `icacls "${path}"`);
+    return notProven(what, `${held}. Who can read ${path} is not checked on Windows.`, `icacls "${path}"`);
   const can = (bit: number): boolean => (mode & bit) !== 0;
   const who = can(0o004) ? 'everyone' : can(0o040) ? `${owner} and its group` : owner;
   const message = `${path} can be read by ${who} (mode ${mode.toString(8).padStart(3, '0')}). ${held}.`;
@@ -77,7 +77,7 @@ function environment(env: NodeJS.ProcessEnv): readonly Finding[] {
   return [
     ok(
       'configuration.environment',
-      `Set by variables of this shell: ${names}. A service has its own: see its unit (${configFileVariable} names the file).`,
+      `Set by variables of this shell: ${names}. A service has its own variables: see its unit (${configFileVariable} names the file).`,
     ),
   ];
 }

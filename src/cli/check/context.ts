@@ -120,8 +120,8 @@ export function createCheckContext(options: CheckContextOptions): CheckContext {
       if (over.signal.aborted || signal.aborted) return;
       report(
         isWarm()
-          ? 'The metadata service takes its time for the document.'
-          : 'The first answer about scheduled events may take two minutes: it turns the feature on for this VM.',
+          ? 'The metadata service has not returned the document yet.'
+          : 'The first response about scheduled events may take two minutes, because it enables the feature for this VM.',
       );
     });
     try {

@@ -26,7 +26,7 @@ export function deliveryFinding({ sinks, at, running }: Pick<Status, 'sinks' | '
   const dead = configured.flatMap((sink) => deadLetters(sink) ?? []);
   if (dead.length > 0) return warning(what, dead.join(' '), 'sudo scheduled-events-bridge outbox list --state dead');
   const waiting = configured.filter(({ waiting: count }) => count > 0);
-  if (waiting.length === 0) return ok(what, 'Nothing waits for a destination.');
+  if (waiting.length === 0) return ok(what, 'No records wait for a destination.');
   const message = waiting.map((sink) => waits(sink)).join(' ');
   const isUnderWay = waiting.every(({ state }) => state === 'delivering');
   return isUnderWay ? ok(what, message) : warning(what, message);

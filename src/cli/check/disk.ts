@@ -142,7 +142,7 @@ function directory(seen: DiskSeen, { nameOf }: On): Finding {
   const { directory: path, exists, owner: uid, mode, trouble, network, account } = seen;
   const isDenied = trouble !== null && ['EACCES', 'EPERM'].includes(trouble.code);
   if (trouble && ['ENOSPC', 'EDQUOT'].includes(trouble.code)) {
-    const message = `Nothing can be written in ${path}: the disk is full. Records are kept in memory until there is room.`;
+    const message = `Nothing can be written in ${path}: the disk is full. Records are kept in memory until there is space.`;
     return problem(what, message, `df -h ${path}`);
   }
   if (isDenied && exists && account !== uid) {
@@ -156,14 +156,14 @@ function directory(seen: DiskSeen, { nameOf }: On): Finding {
     return problem(what, `Nothing can be written in the state directory: ${trouble.reason}.`, remedy);
   }
   if (!exists && seen.freeBytes < leastFreeBytes)
-    return notProven(what, `${path} does not exist, and its file system has no room for it: see disk.space.`);
+    return notProven(what, `${path} does not exist, and its file system has no space for it: see disk.space.`);
   if (!exists) return ok(what, `${path} does not exist yet; the service creates it at its first start.`);
   if (account !== null && uid !== 0 && (mode & 0o300) !== 0o300) {
     const message = `${path} may not be written by ${nameOf(uid)}, to whom it belongs (mode ${mode.toString(8)}).`;
     return problem(what, message, `sudo chmod u+rwx ${path}`);
   }
   if (network !== null) {
-    const message = `${path} is on a network file system (${network}): the outbox needs a disk of this VM, where a lock is a lock.`;
+    const message = `${path} is on a network file system (${network}): the outbox needs a local disk of this VM, where file locks are reliable.`;
     return warning(what, message);
   }
   const users = uid === 0 ? 'root' : `${nameOf(uid)} or as root`;
@@ -173,11 +173,11 @@ function directory(seen: DiskSeen, { nameOf }: On): Finding {
 function owner({ directory: path, exists, owner: uid, foreign, account }: DiskSeen, { nameOf }: On): Finding {
   const what = 'disk.owner';
   if (!exists) return ok(what, `There are no files yet.`);
-  if (account === null) return notProven(what, 'On this system the rights of files are not looked at.');
+  if (account === null) return notProven(what, 'File permissions are not checked on this system.');
   const [first] = foreign;
   if (!first) return ok(what, `Everything in it belongs to ${nameOf(uid)} too.`);
   const files = foreign.map(({ file }) => file).join(', ');
-  const message = `${files} ${foreign.length === 1 ? 'belongs' : 'belong'} to ${nameOf(first.owner)}, the directory to ${nameOf(uid)}, as after a manual start as another account: the service may not write them.`;
+  const message = `${files} ${foreign.length === 1 ? 'belongs' : 'belong'} to ${nameOf(first.owner)}, the directory to ${nameOf(uid)}, as after a manual start under another account: the service may not write them.`;
   // Root may write them all, and is what a directory of root says that the service runs as.
   const remedy = `sudo chown -R ${nameOf(uid)} ${path}`;
   return uid === 0 ? warning(what, message, remedy) : problem(what, message, remedy);
@@ -186,18 +186,14 @@ function owner({ directory: path, exists, owner: uid, foreign, account }: DiskSe
 function space({ directory: path, freeBytes, ownBytes }: DiskSeen, { maxMegabytes }: On): Finding {
   const what = 'disk.space';
   const limit = limitBytes({ maxMegabytes, freeBytes, ownBytes, usedBytes: ownBytes });
-  const message = `${megabytes(freeBytes)} are free on the disk of ${path}, so that the outbox may take ${megabytes(limit)}`;
+  const message = `${megabytes(freeBytes)} are free on the disk of ${path}, so the outbox may use ${megabytes(limit)}`;
   if (freeBytes < leastFreeBytes) {
-    return problem(
-      what,
-      `${message}: too little to work with. Free some, or mount a larger disk there.`,
-      `df -h ${path}`,
-    );
+    return problem(what, `${message}: too little. Free some space, or mount a larger disk there.`, `df -h ${path}`);
   }
   if (limit < Math.min(ampleBytes, maxMegabytes * 2 ** 20)) {
     return warning(
       what,
-      `${message}: it takes at most 5 % of what is free. In a long outage the oldest records would be discarded.`,
+      `${message}: it uses at most 5 % of the free space. In a long outage the oldest records would be discarded.`,
       `df -h ${path}`,
     );
   }

@@ -28,25 +28,25 @@ export const classes = {
 } as Readonly<Record<Class, ExitReason>>;
 
 const ownIds = {
-  'configuration.read': 'the configuration is complete and without contradictions',
+  'configuration.read': 'the configuration is complete and consistent',
   'configuration.readers': 'who can read and change the file, and which secrets are in it',
-  'configuration.environment': 'variables and warnings that the configuration was made with',
-  'disk.directory': 'the state directory is there, or can be made, and can be written',
-  'disk.owner': 'its files belong to the account that it belongs to',
-  'disk.space': 'there is room for the outbox',
+  'configuration.environment': 'environment variables that were used, and warnings about the configuration',
+  'disk.directory': 'the state directory exists or can be created, and is writable',
+  'disk.owner': 'its files and the directory have the same owner',
+  'disk.space': 'there is space for the outbox',
   'state.service': 'whether a service runs with this state directory, answers, and sees documents',
   'state.memory': 'whether the service holds records in memory only',
   'state.outbox': 'the outbox is sound',
   'imds.instance': 'the metadata service can be reached and identifies this VM; the outbox belongs to the same VM',
-  'imds.document': 'it answers with a document of scheduled events, in which api-version',
-  'imds.names': 'the names in that document beside our own',
+  'imds.document': 'it returns a document of scheduled events, and in which api-version',
+  'imds.names': 'the names in that document, compared with that of this VM',
   'imds.neighbours': 'whether another VM sees the events of this one',
-  'clock.offset': 'the clock of this VM is that of Azure',
-  'identity.token': 'the managed identity gets tokens',
+  'clock.offset': 'the clock of this VM agrees with that of Azure',
+  'identity.token': 'tokens are issued for the managed identity',
   'identity.which': 'which identity that is',
   'delivery.backlog': 'whether records wait for a destination that does not take them',
-  'approve.policy': 'what would be approved, in words',
-  'installation.version': 'the version that was to be installed last is the one that was ready last',
+  'approve.policy': 'which events would be approved',
+  'installation.version': 'the version that was last installed is the one that was last ready',
 } as const satisfies Record<`${Class}.${string}`, string>;
 export type CheckId = keyof typeof ownIds | `${SinkKey}.${string}`;
 

@@ -24,7 +24,7 @@ export function identityFindings(
   if (failed) {
     return [
       problem('identity.token', failed.reason, remedyFor(failed, clientId, vm)),
-      notProven('identity.which', 'Known only once there is a token.'),
+      notProven('identity.which', 'Not known until a token is issued.'),
     ];
   }
   return [ok('identity.token', `Tokens were issued for ${audiences}.`), which(tokens, clientId)];
@@ -38,7 +38,7 @@ function which(tokens: readonly TokenSeen[], configured: string | null): Finding
   if (configured !== null && clientId?.toLowerCase() !== configured.toLowerCase()) {
     return problem(
       'identity.which',
-      `The tokens are for another identity than identity.clientId names (${configured}): ${ids}. Something stands between this VM and its token endpoint.`,
+      `The tokens are for another identity than identity.clientId names (${configured}): ${ids}. Something intercepts the requests to its token endpoint.`,
     );
   }
   const assigned = /\/userAssignedIdentities\/([^/]+)$/i.exec(resourceId ?? '')?.[1];

@@ -83,10 +83,10 @@ function document({ seen, endpoint, apiVersion, vm }: ImdsSeen): Finding {
     const path = `scheduledevents?api-version=${apiVersion}`;
     return problem('imds.document', seen.reason, remedyFor(seen.code, endpoint, path, vm));
   }
-  if (seen.kind === 'unchanged') return ok('imds.document', 'Scheduled events are answered.');
+  if (seen.kind === 'unchanged') return ok('imds.document', 'The metadata service returns scheduled events.');
   const { incarnation, events, unreadable } = seen.document;
   const count = events.length === 1 ? '1 event' : `${events.length === 0 ? 'no' : events.length} events`;
-  const message = `Scheduled events are answered in api-version ${seen.imdsApiVersion}: incarnation ${incarnation}, ${count}.`;
+  const message = `The metadata service returns scheduled events in api-version ${seen.imdsApiVersion}: incarnation ${incarnation}, ${count}.`;
   if (unreadable === 0) return ok('imds.document', message);
   return warning('imds.document', `${message} ${unreadable} more cannot be read: they have no EventId.`);
 }
@@ -98,11 +98,11 @@ function names({ seen, vm }: ImdsSeen): Finding {
   const what = 'imds.names';
   if (seen.kind !== 'document') return notProven(what, 'There is no document to check.');
   const { events } = seen.document;
-  if (vm === null) return notProven(what, `Our own name is not known; the document names ${named(events)}.`);
+  if (vm === null) return notProven(what, `The name of this VM is not known; the document names ${named(events)}.`);
   if (events.length === 0) return ok(what, `The document lists no events; this VM is ${vm.vmName}.`);
   const listed = events.slice(0, mostEvents).map((event) => describeEvent(event, vm.vmName));
   const more = events.length > mostEvents ? `; and ${events.length - mostEvents} more` : '';
-  const message = `${listed.join('; ')}${more}. Our own name is ${vm.vmName}.`;
+  const message = `${listed.join('; ')}${more}. The name of this VM is ${vm.vmName}.`;
   return isMisnamed(seen.document, vm)
     ? warning(
         what,
@@ -127,17 +127,20 @@ const isAlone = (vm: Observer): boolean =>
 function neighbours({ answer, vm, witnessRate }: ImdsSeen): Finding {
   const what = 'imds.neighbours';
   if (vm === null || (answer.kind === 'unavailable' && isAlone(vm)))
-    return notProven(what, 'Without the instance metadata it is not known what this VM belongs to.');
+    return notProven(
+      what,
+      'The instance metadata is missing, so the scale set or placement group of this VM is not known.',
+    );
   if (!isAlone(vm)) {
     const share =
       witnessRate > 0
         ? `this VM publishes a share of ${witnessRate} of the events of others`
         : 'scope.witnessRate is 0, so none of them reports for a VM that is down';
     const set = vm.vmScaleSetName === null ? '' : ` of the scale set ${vm.vmScaleSetName}`;
-    return ok(what, `As a rule the VMs of a placement group${set} receive each other's events; ${share}.`);
+    return ok(what, `Usually the VMs of a placement group${set} receive each other's events; ${share}.`);
   }
   const message =
-    'No neighbour can witness for this VM, unless it is in an availability set, which the metadata does not show: it names no scale set and no placement group.';
+    'No other VM can report the events of this VM, unless it is in an availability set, which the metadata does not show: it names no scale set and no placement group.';
   return witnessRate > 0 ? warning(what, `${message} Then scope.witnessRate has no effect.`) : ok(what, message);
 }
 

@@ -11,11 +11,12 @@ export function installationFindings(record: Pick<InstallationRecord, 'ready' | 
   if (record === null) return [];
   const { ready, refused } = record;
   const what = 'installation.version';
-  if (refused === null) return [ok(what, `Version ${ready.folder} was ready last, and no other one was wanted since.`)];
+  if (refused === null)
+    return [ok(what, `Version ${ready.folder} was ready last, and no other was installed since then.`)];
   return [
     warning(
       what,
-      `Version ${refused.version} was to be installed, and ${ready.folder} was ready last: ${refused.because}`,
+      `Version ${refused.version} was installed, but ${ready.folder} was ready last: ${refused.because}`,
       `sudo ${serviceName} service status`,
     ),
   ];

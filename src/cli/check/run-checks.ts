@@ -54,7 +54,7 @@ export async function runChecks(options: CheckOptions, { env, stop, print }: Com
   }
 
   if (stop.aborted) {
-    if (!options.json) print('\nStopped before the end: this is no verdict.\n');
+    if (!options.json) print('\nInterrupted before the end: the result is incomplete.\n');
     return judge([]);
   }
   if (options.json) print(`${JSON.stringify(reportOf(all, { bridgeVersion: version, at: clock.now(), offline }))}\n`);

@@ -46,7 +46,8 @@ function service(seen: StateSeen, { directory, status, isAnswered }: StateContex
     if (status.reason === 'actionRequired')
       return { ...problem(what, status.message, restart), exit: 'actionRequired' };
     if (seen.running === null) return notProven(what, `This user may not see whether a service holds ${directory}.`);
-    if (seen.running) return warning(what, `A service holds ${directory} and cannot be asked how it is.`, restart);
+    if (seen.running)
+      return warning(what, `A service holds ${directory} and does not answer status requests.`, restart);
     if (seen.report === null && seen.error === null) return ok(what, `No service has run with ${directory} yet.`);
     return warning(what, `No service runs with ${directory}.`, 'sudo systemctl start scheduled-events-bridge');
   }
@@ -70,13 +71,10 @@ function service(seen: StateSeen, { directory, status, isAnswered }: StateContex
   if (facts === null) {
     const denied = answer === 'denied' || running === null;
     return denied
-      ? notProven(
-          what,
-          `This user may not ask the service with ${directory} how it is: run check as its user or as root.`,
-        )
+      ? notProven(what, `This user may not query the service with ${directory}: run check as its user or as root.`)
       : warning(
           what,
-          `A service holds ${directory} and cannot be asked how it is: it is starting, or of an older version.`,
+          `A service holds ${directory} and does not answer status requests: it is starting, or is an older version.`,
         );
   }
   return polling(facts, { directory, isAnswered });
@@ -116,7 +114,7 @@ function memory({ directory, status }: StateContext): readonly Finding[] {
   const why =
     storageTrouble === null
       ? 'Records are being written again.'
-      : `Nothing can be written in ${directory} since ${storageTrouble.since}: ${storageTrouble.reason}.`;
+      : `Nothing could be written in ${directory} since ${storageTrouble.since}: ${storageTrouble.reason}.`;
   return [problem(what, `${why}${held}`, `df -h ${directory}`)];
 }
 
@@ -128,7 +126,7 @@ function outbox({ report, error, running }: StateSeen, { directory }: StateConte
   if (report === null && running) return problem(what, noOutboxOfService(directory));
   if (report === null) return ok(what, `${path} does not exist yet; the service creates it at its first start.`);
   const { position, bytes, recovery } = report;
-  const message = `${path} is sound: ${position === 1 ? '1 record' : `${position} records`} in its stream, ${(bytes / 2 ** 20).toFixed(1)} MB on disk.`;
+  const message = `${path} is intact: ${position === 1 ? '1 record' : `${position} records`} in its stream, ${(bytes / 2 ** 20).toFixed(1)} MB on disk.`;
   if (recovery === null) return ok(what, message);
   return warning(
     what,

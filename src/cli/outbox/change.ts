@@ -95,7 +95,7 @@ const ampleMegabytes = 65_536;
 function accepted(answer: unknown): string {
   const { ok, message } = (typeof answer === 'object' && answer !== null ? answer : {}) as Record<string, unknown>;
   if (ok === true && typeof message === 'string') return message;
-  throw new Failure('notDone', typeof message === 'string' ? message : 'The answer of the service is not understood.');
+  throw new Failure('notDone', typeof message === 'string' ? message : 'The service returned an unknown answer.');
 }
 
 function unanswered(why: Extract<Asked, { answered: false }>['why'], directory: string, stop: AbortSignal): Failure {

@@ -36,7 +36,7 @@ const sinkOption = () =>
 
 type StateWord = DeliveryState | 'all';
 const stateOption = () =>
-  new Option('--state <state>', 'only what is in this state (default: pending and dead)').choices([
+  new Option('--state <state>', 'only deliveries in this state (default: pending and dead)').choices([
     'pending',
     'dead',
     'delivered',
@@ -131,7 +131,7 @@ function refuseUnclear(choices: Readonly<Record<string, boolean | undefined>>): 
     'usage',
     given.length > 1
       ? `${given.join(' and ')} exclude each other: use one of them.`
-      : 'Say what to retry: a POSITION (see outbox list --state dead), --all dead letters, or --now for pending records.',
+      : 'Name what to retry: a POSITION (see outbox list --state dead), --all dead letters, or --now for pending records.',
   );
 }
 

@@ -29,7 +29,7 @@ export const noOutboxIn = (directory: string): string =>
       : `There is no outbox in ${directory}: the bridge has not run with this state directory yet, or it uses another one (stateDirectory in its configuration).`;
 
 export const noOutboxOfService = (directory: string): string =>
-  `A service was started with ${directory}, but there is no outbox in it: it was removed, or could not be made, for instance since the disk is full. While it runs, what happens is kept in memory, sent from there, and lost with the process if it cannot be.`;
+  `A service was started with ${directory}, but there is no outbox in it: it was removed, or could not be created, for instance because the disk is full. Until then the service keeps records in memory and sends them from there; those that it cannot send are lost when it ends.`;
 
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === false;
 

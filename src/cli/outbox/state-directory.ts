@@ -23,7 +23,7 @@ export function addStateDirOptions(command: Command): Command {
         .argParser(fileName)
         .conflicts('stateDirectory'),
     )
-    .option('--state-directory <directory>', 'the state directory itself; no configuration is read then');
+    .option('--state-directory <directory>', 'the state directory, instead of reading it from the configuration');
 }
 
 /** @throws Failure where the configuration, which may hold secrets, cannot be read or is wrong. */

@@ -19,7 +19,7 @@ export const addServiceOf =
   (program, commandContext) => {
     const service = program
       .command('service')
-      .description('install the bridge as a service of this machine, update, configure, show and remove it')
+      .description('install the bridge as a service of this machine; update, configure, show and remove it')
       .helpCommand(false);
     describeVerb(service, ...reasons, 'unreachable', 'actionRequired', 'notInstalled');
     const machine = (): Promise<Machine> => open(commandContext);
@@ -137,7 +137,7 @@ const addDisable: Sub = (service, machine, commandContext) => {
     const { disable } = await import('../../service/disable.ts');
     const here = await machine();
     await toItsEnd(here, commandContext, () => disable(here));
-    here.say('The service is stopped and does not start with the machine. Nothing that happens now will be known.');
+    here.say('The service is stopped and does not start at boot. No events are observed until it is enabled again.');
   });
 };
 
@@ -150,7 +150,7 @@ const addUninstall: Sub = (service, machine, commandContext) => {
   addSub(
     service,
     'uninstall',
-    'stop the service and remove everything, with state and configuration unless they are kept',
+    'stop the service and remove everything, including state and configuration unless they are kept',
   )
     .option('--keep-state', 'keep the state directory, with undelivered records, and the account that owns it')
     .option('--keep-configuration', 'keep the configuration, and the account that reads it')

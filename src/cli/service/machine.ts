@@ -73,7 +73,7 @@ async function ping(directory: string): Promise<PingResult> {
 }
 
 const why = {
-  'no-outbox': (directory: string) => `it has made no outbox in ${directory}, so that it cannot write there`,
-  'no-service': (directory: string) => `it does not hold ${directory}, so that it cannot write there`,
-  'no-answer': () => `it has not answered for ${answerMs / 1000} s: its loop is stuck, or its disk is`,
+  'no-outbox': (directory: string) => `it has created no outbox in ${directory}, so it cannot write there`,
+  'no-service': (directory: string) => `it does not hold ${directory}, so it cannot write there`,
+  'no-answer': () => `it has not answered for ${answerMs / 1000} s: its loop or its disk is stuck`,
 } as const;

@@ -8,16 +8,16 @@ export function servicePage(status: ServiceStatus): string {
   if (!status.installed) return 'The service is not installed here.\n';
   const { version, previous, service, enabled, configuration, isAsItWasReady, refused, editedUnit } = status;
   const lines = [
-    `${serviceName} ${version}${previous === null ? '' : `, with ${previous} to fall back to`}`,
+    `${serviceName} ${version}${previous === null ? '' : `, can roll back to ${previous}`}`,
     serviceLine(service, enabled),
     ...(refused === null ? [] : [refusedSentence(refused, version ?? '')]),
-    ...(service?.message ? [`It says: ${service.message}`] : []),
+    ...(service?.message ? [`Status: ${service.message}`] : []),
     configurationLine(configuration),
     ...(editedUnit === null ? [] : [editedUnitSentence(editedUnit)]),
     ...(isAsItWasReady !== false
       ? []
       : [
-          'This is not what became ready last: an installation was cut off, files were changed manually, or it was not started since. Install, configure or enable it again.',
+          'This is not the version that last became ready: an installation was interrupted, files were changed manually, or the service was not started since then. Install, configure or enable it again.',
         ]),
   ];
   return `${lines.join('\n')}\n`;
@@ -25,10 +25,10 @@ export function servicePage(status: ServiceStatus): string {
 
 /** Of the version that runs instead. */
 export const refusedSentence = ({ version, because }: RefusedVersion, running: string): string =>
-  `Version ${version} was to be installed and is not what runs: ${because} Install it again when that is solved, or install ${running} to stay with it.`;
+  `Version ${version} was installed but does not run: ${because} Install it again when that is fixed, or install ${running} to keep it.`;
 
 function serviceLine(service: ServiceStatus['service'], enabled: boolean): string {
-  const start = enabled ? 'starts with the machine' : 'does not start with the machine';
+  const start = enabled ? 'starts at boot' : 'does not start at boot';
   if (service === null) return `systemd does not run here; the service ${start}.`;
   const { active, sub, since, restarts } = service;
   const again = restarts === 0 ? '' : `, started again ${restarts} times`;

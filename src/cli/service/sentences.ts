@@ -11,11 +11,11 @@ export function doneSentences(done: Done, places: Places): string[] {
   const came = from === null ? '' : `, after ${from}`;
   const sentence = {
     'ready-already': `Version ${folder} is installed and runs as configured; ${changed ? 'it was not restarted' : 'nothing was changed'}.`,
-    'becomes-ready': `Version ${folder} runs and is ready${came}. It says: ${message || 'nothing yet'}`,
-    waits: `Version ${folder} is installed${came}, and waits for its configuration: write a file, then "${serviceName} service configure --config FILE". It is to be ${places.configuration}.`,
+    'becomes-ready': `Version ${folder} runs and is ready${came}. Status: ${message || 'nothing yet'}`,
+    waits: `Version ${folder} is installed${came}, and waits for its configuration: write it to a file, then run "${serviceName} service configure --config FILE", which copies it to ${places.configuration}.`,
     masked: `Version ${folder} is installed${came}. The unit is masked, so it does not start: run systemctl unmask ${serviceName}, then "${serviceName} service enable".`,
     rests: `Version ${folder} is installed${came}. The service was disabled and stays so: "${serviceName} service enable" starts it.`,
-    later: `Version ${folder} is installed${came}, and starts with the machine.`,
+    later: `Version ${folder} is installed${came}, and starts at the next boot.`,
   }[outcome];
   const why = noCommand[command];
   return [
@@ -27,12 +27,12 @@ export function doneSentences(done: Done, places: Places): string[] {
 
 /** Of a unit that an administrator has written. */
 export const editedUnitSentence = (path: string): string =>
-  `${path} is edited and was kept: systemd uses it instead of the unit of the package. "systemctl cat ${serviceName}" shows it, "systemctl revert ${serviceName}" goes back to that of the package.`;
+  `${path} is edited and was kept: systemd uses it instead of the unit of the package. "systemctl cat ${serviceName}" shows it, "systemctl revert ${serviceName}" restores that of the package.`;
 
 /** Why there is no command in the path. */
 const noCommand: Readonly<Partial<Record<CommandState, string>>> = {
   foreign: 'belongs to another product and was left alone',
-  'no-place': 'cannot be made on a read-only file system',
+  'no-place': 'cannot be created on a read-only file system',
 };
 
 /**
@@ -43,14 +43,14 @@ export function beginningSentences({ outcome }: Pick<Done, 'outcome'>): string[]
   if (outcome === 'waits' || outcome === 'rests' || outcome === 'masked') return [];
   const since = outcome === 'later' ? 'From its first start on' : 'From now on';
   return [
-    `The first answer of Azure may take two minutes. "${serviceName} check" proves that it is reached, and every destination.`,
+    `The first response of the metadata service may take two minutes. "${serviceName} check" verifies that it and every destination can be reached.`,
     `${since} restarts and redeployments of this VM that users request may wait up to 15 minutes for an approval; with approve.userInitiated the bridge approves them at once.`,
   ];
 }
 
 /** `reason`: one sentence that names the address. It is the first line of what goes wrong, which some portals show alone. */
 export const unreachedSentence = (reason: string, places: Places): string =>
-  `The service is installed and runs, but it gets no connection to the metadata service, and observes no events until it does: ${reason} Likely a firewall of this machine forbids it, perhaps by user: what root reaches does not count, the account ${serviceName} has to get through (see: iptables -S OUTPUT; nft list ruleset). It goes on asking, nothing needs to be installed again; "sudo -u ${serviceName} ${commandTarget(places)} check" proves it.`;
+  `The service is installed and runs, but it gets no connection to the metadata service, and observes no events until it does: ${reason} Probably a firewall of this machine blocks it, perhaps by user: root may get through while the account ${serviceName} does not (see: iptables -S OUTPUT; nft list ruleset). The service keeps trying, so nothing needs to be installed again; "sudo -u ${serviceName} ${commandTarget(places)} check" verifies the connection.`;
 
 const offAfterMs = 24 * 3_600_000;
 
@@ -76,7 +76,7 @@ export function uninstalledSentences(
     ...(configuration === 'kept'
       ? [`The configuration is kept in ${places.configuration}: the next installation runs with it.`]
       : []),
-    ...left.map((folder) => `${folder} stays, since there is something in it that was not installed.`),
+    ...left.map((folder) => `${folder} stays, because it contains files that were not installed.`),
     ...problems,
   ];
 }

@@ -90,7 +90,7 @@ export interface StatusSink {
   readonly waiting: number;
   readonly oldestWaitingAt: string | null;
   readonly oldestAgeSeconds: number | null;
-  /** For how long it has taken nothing although something waits; null while that is under two minutes. */
+  /** For how long it has accepted nothing although something waits; null while that is under two minutes. */
   readonly lateSeconds: number | null;
   readonly deadLetters: number;
   /** The next attempt, where the last one failed and a service runs. */

@@ -11,7 +11,7 @@ export function statusPage(status: Status): string {
   const now = new Date(status.at);
   return [
     `${verdict.message}\n`,
-    list('Operator action required too:', verdict.problems.slice(1)),
+    list('Operator action also required:', verdict.problems.slice(1)),
     aligned(headRows(status)),
     events.length === 0 ? '' : aligned([eventHead, ...events.map((event) => eventRow(event, now))]),
     sinks.length === 0 ? '' : aligned([sinkHead, ...sinks.map((sink) => sinkRow(sink, now))], [2, 5]),
@@ -52,7 +52,9 @@ function serviceWords({ running, answer, service }: Status): string {
     return `${stopping ? 'stopping' : 'running'} for ${formatDuration(poll.upSeconds)} (pid ${pid}, version ${version}), ${last}`;
   }
   if (running === null) return 'unknown';
-  return running ? `running, ${answer === 'silent' ? 'not responding' : 'cannot be asked'}` : 'not running';
+  return running
+    ? `running, ${answer === 'silent' ? 'not responding' : 'does not answer status requests'}`
+    : 'not running';
 }
 
 /** On disk stands the last one of each minute. */

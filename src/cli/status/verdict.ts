@@ -68,14 +68,14 @@ const hung: Question = ({ answer, stateDirectory, document, at }) => {
 
 /** Also if the outbox cannot be read. */
 export const notResponding = ({ stateDirectory, lastSeen }: { stateDirectory: string; lastSeen: string }): string =>
-  `Not responding: the service with the state directory ${stateDirectory} did not answer within 2 s. It is stopped (SIGSTOP, a debugger, a frozen container) or hangs, and events go unseen.${lastSeen} Let it go on (kill -CONT), else restart it (systemctl restart scheduled-events-bridge); records that it holds in memory only are lost then.`;
+  `Not responding: the service with the state directory ${stateDirectory} did not answer within 2 s. It is stopped (SIGSTOP, a debugger, a frozen container) or hangs, and events are missed.${lastSeen} Resume it (kill -CONT), or restart it (systemctl restart scheduled-events-bridge); records that it holds in memory only are lost then.`;
 
 const unasked: Question = ({ answer, running, stateDirectory }) => {
   if (answer === 'denied' || (answer === 'nobody' && running === null)) {
-    return `Unknown: this user may not ask the service with the state directory ${stateDirectory} how it is. Run status as the user of the service, or as root.`;
+    return `Unknown: this user may not query the service with the state directory ${stateDirectory}. Run status as the user of the service, or as root.`;
   }
   return answer === 'nobody' && running === true
-    ? `Unknown: a process holds ${stateDirectory} and cannot be asked how it is. It is starting, its socket was removed (it makes a new one within a minute), it is another command at work, or it is of an older version. Run status again in a minute; if it lasts, restart the service.`
+    ? `Unknown: a process holds ${stateDirectory} and does not answer status requests. It may be starting, be another command, be an older version, or have lost its socket (it creates a new one within a minute). Run status again in a minute; if it lasts, restart the service.`
     : null;
 };
 
@@ -95,21 +95,21 @@ const disk: Question = ({ service, outbox, stateDirectory, at }) => {
 const reasonWords = (trouble: { readonly reason: string } | null, directory: string): string =>
   trouble === null
     ? 'They are being written now.'
-    : `${plain(trouble.reason)}: check the disk and the rights of ${directory}; the service writes them as soon as it can.`;
+    : `${plain(trouble.reason)}: check the disk and the permissions of ${directory}; the service writes them as soon as it can.`;
 
 function roomWords({ readOnlyDisk, freeBytes }: Facts['outbox'], directory: string): string | null {
   if (readOnlyDisk) {
-    return `The disk of ${directory} is mounted read-only: mount it writable; the kernel's log says why it is not. Until then records are kept in memory and sent from there.`;
+    return `The disk of ${directory} is mounted read-only: mount it writable; the kernel log has the reason. Until then records are kept in memory and sent from there.`;
   }
   if (freeBytes === null || freeBytes >= leastFreeBytes) return null;
   const state = freeBytes < fullBytes ? 'is full' : 'is nearly full';
-  return `The disk of ${directory} ${state} (${size(freeBytes)} free): free some space on it. What cannot be written is kept in memory and sent from there.`;
+  return `The disk of ${directory} ${state} (${size(freeBytes)} free): free some space on it. Records that cannot be written are kept in memory and sent from there.`;
 }
 
 const silence: Question = ({ service }) => {
   const remark = service && pollRemark(service.poll);
   return remark?.isProblem
-    ? `${plain(remark.message)} Events go unseen meanwhile. Run check: it asks the metadata service itself and prints the command that shows more.`
+    ? `${plain(remark.message)} Events are missed until then. Run check: it queries the metadata service itself and prints a command that shows more.`
     : null;
 };
 
@@ -131,15 +131,15 @@ function refused(sink: StatusSink, { at }: Pick<Facts, 'at'>): string | null {
   const when = since === null ? '' : ` since ${clockTime(since, new Date(at))}`;
   const command = hasCommand(sink.lastError?.code ?? '') ? 'check prints the command that fixes it; ' : '';
   const next = sink.retryAt === null ? '' : `next attempt ${attempt(sink.retryAt, at)}, `;
-  return `${sinkName(sink.name)} has taken nothing${when}: ${reasonOf(sink)} (${command}${next}${tryNow(sink)})`;
+  return `${sinkName(sink.name)} has accepted nothing${when}: ${reasonOf(sink)} (${command}${next}${tryNow(sink)})`;
 }
 
 /** Not for a sink that refuses, or without a running service: those have messages of their own. */
 function late(sink: StatusSink, { at, running }: Pick<Facts, 'at' | 'running'>): string | null {
   const { state, lateSeconds, retryAt } = sink;
   if (lateSeconds === null || state === 'refused' || running === false) return null;
-  const head = `${sinkName(sink.name)} has taken nothing for ${formatDuration(lateSeconds)}, ${counted(sink.waiting)} for it`;
-  if (state === 'delivering') return `${head}: the attempt under way has had no answer. Run check, and read the log.`;
+  const head = `${sinkName(sink.name)} has accepted nothing for ${formatDuration(lateSeconds)}, ${counted(sink.waiting)} for it`;
+  if (state === 'delivering') return `${head}: the current attempt has had no answer. Run check, and read the log.`;
   const next = retryAt === null ? '' : `; next attempt ${attempt(retryAt, at)}`;
   return `${head}${next}: ${reasonOf(sink)} (check shows where it fails; ${tryNow(sink)})`;
 }
@@ -148,14 +148,15 @@ const tryNow = ({ name }: StatusSink): string => `outbox retry --now --sink ${na
 
 export function deadLetters({ name, state, deadLetters: dead }: StatusSink): string | null {
   if (dead === 0 || state === 'not-configured') return null;
-  const [letters, them] = dead === 1 ? ['1 dead letter', 'it'] : [`${dead} dead letters`, 'them'];
-  return `${sinkName(name)} refused single records, ${letters}: outbox list --state dead shows why; when that is fixed, outbox retry --all --sink ${name} sends ${them} again.`;
+  const [letters, them] =
+    dead === 1 ? ['1 record, now a dead letter', 'it'] : [`${dead} records, now dead letters`, 'them'];
+  return `${sinkName(name)} refused ${letters}: outbox list --state dead shows why; when that is fixed, outbox retry --all --sink ${name} resends ${them}.`;
 }
 
 const nearlyFull: Question = ({ outbox: { bytes, maxBytes } }) =>
   maxBytes === null || bytes < fullShare * maxBytes
     ? null
-    : `The outbox takes ${size(bytes)} of its ${size(maxBytes)}: fix the destination that holds it up, or give it more room (outbox.maxMegabytes, but never more than 5 % of the free disk); when it is full the oldest ended events are discarded.`;
+    : `The outbox takes ${size(bytes)} of its ${size(maxBytes)}: fix the destination that blocks it, or raise outbox.maxMegabytes (never more than 5 % of the free disk); when it is full, the oldest ended events are discarded.`;
 
 /** When the failure began, as far as known: the waiting records are older, and the last success was before it. */
 function sinceWhen({ oldestWaitingAt, lastSuccessAt, lastError }: StatusSink): string | null {
@@ -195,7 +196,9 @@ function notesOf({ sinks, approvals, outbox, document, at }: Facts): readonly st
           `${outbox.undecidedDocuments} documents wait for the identity of this VM, which could not be read from the metadata service yet.`,
         ]
       : []),
-    ...((document.ageSeconds ?? 0) < -5 ? ['The last document is in the future: the clock was set back since.'] : []),
+    ...((document.ageSeconds ?? 0) < -5
+      ? ['The last document is in the future: the clock was set back since then.']
+      : []),
   ];
 }
 

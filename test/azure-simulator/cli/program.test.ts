@@ -67,7 +67,7 @@ test('an uncaught exception ends the process with a stack and code unexpected', 
   const { err, code } = await run(['simulate', '--json', '--port', '0'], {
     NODE_OPTIONS: `--import=${encodeURI(mistake)}`,
   });
-  expect(err).toMatch(/^Something unexpected happened: Error: boom\n {4}at /);
+  expect(err).toMatch(/^Unexpected error: Error: boom\n {4}at /);
   expect(code).toBe(exitCodes.unexpected.code);
 });
 

@@ -7,7 +7,7 @@ const broke = { at: '2026-03-14T09:29:00.000Z', code: 'connection-closed', reaso
 const hub = (rest: Partial<StatusSink>) => ({ sinks: [sink('event-hubs', rest), sink('log-analytics')] });
 
 const cases: readonly { name: string; given: Facts; verdict: string; message: RegExp; remedy?: RegExp }[] = [
-  { name: 'nothing waits', given: facts(), verdict: 'ok', message: /^Nothing waits for a destination\.$/ },
+  { name: 'nothing waits', given: facts(), verdict: 'ok', message: /^No records wait for a destination\.$/ },
   {
     name: 'a delivery is under way',
     given: facts(hub({ state: 'delivering', waiting: 2, oldestAgeSeconds: 1 })),
@@ -21,17 +21,17 @@ const cases: readonly { name: string; given: Facts; verdict: string; message: Re
     message: /^1 record waits for Event Hubs \(retrying\), the oldest for 20 s: The connection broke\.$/,
   },
   {
-    name: 'a destination that has taken nothing for more than two minutes, though it can be reached now',
+    name: 'a destination that has accepted nothing for more than two minutes, though it can be reached now',
     given: facts(hub({ state: 'retrying', waiting: 1, lateSeconds: 300, lastError: broke })),
     verdict: 'problem',
-    message: /^Event Hubs has taken nothing for 5 min, 1 record waits for it/,
+    message: /^Event Hubs has accepted nothing for 5 min, 1 record waits for it/,
     remedy: /outbox retry --now$/,
   },
   {
     name: 'a destination that refuses',
     given: facts(hub({ state: 'refused', waiting: 1, lastError: { ...broke, code: 'unauthorized' } })),
     verdict: 'problem',
-    message: /^Event Hubs has taken nothing since/,
+    message: /^Event Hubs has accepted nothing since/,
     remedy: /outbox retry --now$/,
   },
   {

@@ -130,7 +130,7 @@ const rows: readonly {
     with: { freeBytes: 2 ** 20 },
     what: 'disk.space',
     verdict: 'problem',
-    message: /too little to work with/,
+    message: /too little\. Free some space/,
     remedy: 'df -h /state',
   },
 ];

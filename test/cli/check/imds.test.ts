@@ -134,7 +134,7 @@ const rows: readonly {
     with: { seen: seen([event(['WEB_3', 'web_4'])]) },
     what: 'imds.names',
     verdict: 'ok',
-    message: /^Freeze Scheduled of WEB_3, web_4 \(this VM\)\. Our own name is web_3\.$/,
+    message: /^Freeze Scheduled of WEB_3, web_4 \(this VM\)\. The name of this VM is web_3\.$/,
   },
   {
     name: 'a neighbour is named',
@@ -197,7 +197,7 @@ const rows: readonly {
     with: { vm: alone },
     what: 'imds.neighbours',
     verdict: 'ok',
-    message: /^No neighbour can witness for this VM/,
+    message: /^No other VM can report the events of this VM/,
   },
   {
     name: 'it is missing, so a scale set is unknown',

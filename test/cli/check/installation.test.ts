@@ -18,7 +18,7 @@ test('check warns of a version that was to be installed and does not run, and na
   expect(installationFindings({ ready, refused })).toMatchObject([
     {
       verdict: 'warning',
-      message: expect.stringMatching(/^Version 2\.0\.0 was to be installed, and 1\.0\.0 was ready last: .*it ended\.$/),
+      message: expect.stringMatching(/^Version 2\.0\.0 was installed, but 1\.0\.0 was ready last: .*it ended\.$/),
       remedy: 'sudo scheduled-events-bridge service status',
     },
   ]);

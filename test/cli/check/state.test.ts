@@ -44,8 +44,8 @@ test('an outbox is read while its service writes it, and afterwards', async () =
   using directory = temporaryDirectory('check-state');
   const outbox = openIn(directory.path);
   expect(await inspect(directory.path)).toMatchObject({
-    service: { verdict: 'warning', message: expect.stringMatching(/cannot be asked how it is/) },
-    outbox: { verdict: 'ok', message: expect.stringMatching(/outbox\.sqlite is sound: 0 records/) },
+    service: { verdict: 'warning', message: expect.stringMatching(/does not answer status requests/) },
+    outbox: { verdict: 'ok', message: expect.stringMatching(/outbox\.sqlite is intact: 0 records/) },
   });
   const served = await serveStatusOf(outbox, directory.path);
   expect(await inspect(directory.path)).toMatchObject({
@@ -164,13 +164,13 @@ const ofService: readonly {
     name: 'one that this user may not query',
     given: facts(unanswered('denied', true)),
     verdict: 'not-proven',
-    message: /may not ask/,
+    message: /may not query/,
   },
   {
     name: 'one of an older version',
     given: facts(unanswered('nobody', true)),
     verdict: 'warning',
-    message: /cannot be asked how it is/,
+    message: /does not answer status requests/,
   },
   {
     name: 'one that keeps records in memory',

@@ -271,7 +271,7 @@ describe('outbox retry and purge', () => {
 });
 
 test.for([
-  { args: ['retry'], reason: 'usage', message: /^Say what to retry: a POSITION/ },
+  { args: ['retry'], reason: 'usage', message: /^Name what to retry: a POSITION/ },
   {
     args: ['retry', '--all', '--now'],
     reason: 'usage',

@@ -34,7 +34,7 @@ test('service install reports that the service is ready, and that restarts may t
     harness.configuration(),
   );
   expect(code).toBe(0);
-  expect(said).toContain('Version 1.0.0 runs and is ready. It says: Polling; no event under way.');
+  expect(said).toContain('Version 1.0.0 runs and is ready. Status: Polling; no event under way.');
   expect(said).toMatch(/From now on restarts .* that users request may wait up to 15 minutes/);
 });
 
@@ -49,7 +49,7 @@ test('service install in an image starts nothing', async () => {
     harness.configuration(),
     '--no-start',
   );
-  expect([code, said]).toEqual([0, expect.stringContaining('starts with the machine')]);
+  expect([code, said]).toEqual([0, expect.stringContaining('starts at boot')]);
   expect(said).toMatch(/From its first start on restarts .* may wait up to 15 minutes/);
   expect(harness.runs()).toBeNull();
 });
@@ -84,7 +84,7 @@ test('service update, configure, disable and enable report their result', async 
     'Version 2.0.0 runs and is ready, after 1.0.0.',
   );
   expect((await service(harness, 'update', '--from', harness.package('2.0.0'))).said).toContain('nothing was changed');
-  expect((await service(harness, 'disable')).said).toContain('does not start with the machine');
+  expect((await service(harness, 'disable')).said).toContain('does not start at boot');
   expect((await service(harness, 'update', '--from', harness.package('3.0.0'))).said).toContain(
     'was disabled and stays so',
   );
@@ -156,7 +156,7 @@ test('a service without a connection to the metadata service is installed; exit 
   }
   expect(await service(harness, 'status')).toMatchObject({
     code: 0,
-    out: expect.stringContaining('starts with the machine'),
+    out: expect.stringContaining('starts at boot'),
   });
 });
 
@@ -168,8 +168,8 @@ test('service status has a page and JSON, and fails when an enabled service does
   expect(page.code).toBe(0);
   expect(page.out.split('\n')).toEqual([
     'scheduled-events-bridge 1.0.0',
-    'The service is active (running), and starts with the machine.',
-    'It says: Polling; no event under way.',
+    'The service is active (running), and starts at the next boot.',
+    'Status: Polling; no event under way.',
     'Configuration: /etc/scheduled-events-bridge/config.json.',
     '',
   ]);
@@ -183,7 +183,7 @@ test('service status has a page and JSON, and fails when an enabled service does
   const stopped = await service(harness, 'status');
   expect([stopped.code, stopped.out]).toEqual([20, expect.stringContaining('is inactive (dead)')]);
   expect(stopped.out).toContain('is wrong: There is no sink');
-  expect(stopped.out).toContain('This is not what became ready last');
+  expect(stopped.out).toContain('This is not the version that last became ready');
 });
 
 test('system programs are found regardless of PATH, those in PATH first', () => {

@@ -46,7 +46,7 @@ test('the JSON has a stable shape, while the service runs and after it stopped',
     statusVersion: 1,
     verdict: {
       actionRequired: true,
-      message: expect.stringMatching(/^Log Analytics has taken nothing since .*: Grant the role\./),
+      message: expect.stringMatching(/^Log Analytics has accepted nothing since .*: Grant the role\./),
       problems: [expect.any(String)],
       notes: [expect.stringMatching(/^The approval of EVENT-1/)],
     },
@@ -144,7 +144,7 @@ test('the page starts with the verdict, and the exit code shows whether operator
   const outbox = busy(harness);
   await using _ = closing(await serveStatusOf(outbox, harness.directory));
   const refused = await status(harness.directory);
-  expect(refused.out).toMatch(/^Log Analytics has taken nothing since/);
+  expect(refused.out).toMatch(/^Log Analytics has accepted nothing since/);
   expect(refused.reason).toBe('actionRequired');
   deliverAll(outbox, 'log-analytics');
   expect(await status(harness.directory)).toMatchObject({
@@ -165,7 +165,7 @@ test('a process that holds the directory and does not listen is not called well'
   using harness = createHarness();
   deliverAll(busy(harness), 'log-analytics');
   const { out, reason } = await status(harness.directory);
-  expect(out).toMatch(/^Unknown: a process holds .* and cannot be asked how it is\./);
+  expect(out).toMatch(/^Unknown: a process holds .* and does not answer status requests\./);
   expect(reason).toBe('actionRequired');
 });
 

@@ -52,7 +52,7 @@ describe.skipIf(process.getuid?.() !== 0)('a user who may only read the state di
     expect(running).toMatchObject({
       running: true,
       answer: 'denied',
-      verdict: { message: expect.stringMatching(/^Unknown: this user may not ask the service/) },
+      verdict: { message: expect.stringMatching(/^Unknown: this user may not query the service/) },
       sinks: [{ name: 'event-hubs', waiting: 1, deadLetters: 1 }],
     });
     expect(asked.reason).toBe('actionRequired');

@@ -69,8 +69,8 @@ test('an unhealthy service shows its problems first, then the facts', () => {
     }),
   ).toBe(`Not running: no events polled since 09:29 UTC. Start the service (Linux: systemctl start scheduled-events-bridge) and read its log if it ends again. (1 more below.)
 
-Operator action required too:
-  - Log Analytics has taken nothing since 09:26 UTC: The identity may not write: grant the role. (check prints the command that fixes it; outbox retry --now --sink log-analytics tries at once.)
+Operator action also required:
+  - Log Analytics has accepted nothing since 09:26 UTC: The identity may not write: grant the role. (check prints the command that fixes it; outbox retry --now --sink log-analytics tries at once.)
 
 Service        not running
 VM             not known yet

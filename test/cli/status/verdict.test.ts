@@ -92,14 +92,14 @@ const cases: readonly Case[] = [
       ],
     }),
     message:
-      /^Event Hubs has taken nothing for 11 min, 4 records wait for it; next attempt in 34 s: The connection broke\. \(check shows where it fails; outbox retry --now --sink event-hubs tries at once\.\)$/,
+      /^Event Hubs has accepted nothing for 11 min, 4 records wait for it; next attempt in 34 s: The connection broke\. \(check shows where it fails; outbox retry --now --sink event-hubs tries at once\.\)$/,
     problems: 1,
   },
   {
     name: 'a send without an answer for more than two minutes',
     given: facts({ sinks: [sink('event-hubs', { state: 'delivering', waiting: 1, lateSeconds: 130 })] }),
     message:
-      /^Event Hubs has taken nothing for 2 min, 1 record waits for it: the attempt under way has had no answer\. Run check/,
+      /^Event Hubs has accepted nothing for 2 min, 1 record waits for it: the current attempt has had no answer\. Run check/,
     problems: 1,
   },
   {
@@ -117,7 +117,7 @@ const cases: readonly Case[] = [
       ],
     }),
     message:
-      /^Log Analytics has taken nothing since 02:14 UTC: The identity may not write: grant the role\. \(check prints the command that fixes it; outbox retry --now --sink log-analytics tries at once\.\)$/,
+      /^Log Analytics has accepted nothing since 02:14 UTC: The identity may not write: grant the role\. \(check prints the command that fixes it; outbox retry --now --sink log-analytics tries at once\.\)$/,
     problems: 1,
   },
   {
@@ -127,7 +127,7 @@ const cases: readonly Case[] = [
         sink('event-hubs', { state: 'refused', lastSuccessAt: '2026-03-13T23:59:00.000Z', lastError: forbidden }),
       ],
     }),
-    message: /^Event Hubs has taken nothing since 2026-03-13 23:59 UTC: /,
+    message: /^Event Hubs has accepted nothing since 2026-03-13 23:59 UTC: /,
     problems: 1,
   },
   {
@@ -141,7 +141,7 @@ const cases: readonly Case[] = [
     name: 'dead letters',
     given: facts({ sinks: [sink('log-analytics', { deadLetters: 3 })] }),
     message:
-      /^Log Analytics refused single records, 3 dead letters: outbox list --state dead shows why; when that is fixed, outbox retry --all --sink log-analytics sends them again\.$/,
+      /^Log Analytics refused 3 records, now dead letters: outbox list --state dead shows why; when that is fixed, outbox retry --all --sink log-analytics resends them\.$/,
     problems: 1,
   },
   {
@@ -154,19 +154,19 @@ const cases: readonly Case[] = [
   {
     name: 'a lock that this user may not read',
     given: facts(unanswered('nobody', null)),
-    message: /^Unknown: this user may not ask .* Run status as the user of the service, or as root\.$/,
+    message: /^Unknown: this user may not query .* Run status as the user of the service, or as root\.$/,
     problems: 1,
   },
   {
     name: 'a socket that this user may not use',
     given: facts(unanswered('denied', true)),
-    message: /^Unknown: this user may not ask /,
+    message: /^Unknown: this user may not query /,
     problems: 1,
   },
   {
     name: 'a process that holds the directory and does not answer',
     given: facts(unanswered('nobody', true)),
-    message: /^Unknown: a process holds .* cannot be asked how it is\. .*older version/,
+    message: /^Unknown: a process holds .* does not answer status requests\. .*older version/,
     problems: 1,
   },
   {
@@ -195,7 +195,7 @@ const cases: readonly Case[] = [
     name: 'no document for more than ten seconds',
     given: facts({ service: service({ poll: poll({ documentAgeSeconds: 14, failing: refusedThere }) }) }),
     message:
-      /^No document from the metadata service for 14 s: Nothing listens there\. Events go unseen meanwhile\. Run check/,
+      /^No document from the metadata service for 14 s: Nothing listens there\. Events are missed until then\. Run check/,
     problems: 1,
   },
   {

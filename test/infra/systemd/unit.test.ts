@@ -84,7 +84,7 @@ const traps = [
   { trap: 'four processes have their threads', name: 'TasksMax', values: ['128'] },
   { trap: 'who has no memory kills others first', name: 'OOMScoreAdjust', values: ['-500'] },
   { trap: 'only the service looks at its state', name: 'StateDirectoryMode', values: ['0700'] },
-  { trap: 'it starts with the machine', name: 'WantedBy', values: ['multi-user.target'] },
+  { trap: 'it starts at boot', name: 'WantedBy', values: ['multi-user.target'] },
 ];
 
 test.each(traps)('$name is $values in the unit, since $trap', ({ name, values }) => {
