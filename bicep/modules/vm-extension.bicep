@@ -28,8 +28,8 @@ resource virtualMachine 'Microsoft.Compute/virtualMachines@2024-11-01' existing 
   name: virtualMachineName
 }
 
-// https://learn.microsoft.com/azure/virtual-machines/extensions/custom-script-linux: the files of fileUris lie in the working
-// directory, named by the last part of their address. An extension runs anew when its settings differ, so deploying the same
+// https://learn.microsoft.com/azure/virtual-machines/extensions/custom-script-linux: the files of fileUris are in the working
+// directory, named by the last part of their address. An extension runs again when its settings differ, so deploying the same
 // package and configuration again does nothing. Everything is in the protected settings: the identity is read only there.
 resource extension 'Microsoft.Compute/virtualMachines/extensions@2024-11-01' = {
   parent: virtualMachine

@@ -44,7 +44,7 @@ export function startHeartbeat(options: HeartbeatOptions): HeartbeatLoop {
   const over = new AbortController();
   const everyMs = 60_000 * config.heartbeat.everyMinutes;
   const hash = configHash(config);
-  let senders: readonly Spoken[] = [];
+  let senders: readonly LoggedSender[] = [];
   /** Counts at the heartbeat before, whether or not it arrived. */
   let before: PollTotals = { polls: 0, failedPolls: 0 };
 
@@ -115,8 +115,8 @@ export function startHeartbeat(options: HeartbeatOptions): HeartbeatLoop {
   };
 }
 
-/** A sender, and the story of how it fares. */
-interface Spoken {
+/** A sender of heartbeats, and what its log lines report. */
+interface LoggedSender {
   readonly sender: HeartbeatSender;
   readonly statusLogger: StatusLogger;
 }

@@ -66,7 +66,7 @@ export const noticeCases: readonly QueryCase[] = [
     },
     show: ['VmName', 'EventType', 'NoticeSeconds', 'MinimumSeconds', 'EarlySeconds', 'Because'],
     rows: [
-      'web_1 | Reboot | 20 | 900 | 880 | began before NotBefore: the host failed, or somebody approved it',
+      'web_1 | Reboot | 20 | 900 | 880 | began before NotBefore: the host failed, or someone approved it',
       'web_0 | Reboot | 300 | 900 | - | announced late',
     ],
   },
@@ -75,7 +75,7 @@ export const noticeCases: readonly QueryCase[] = [
     of: 'a redeploy that began two days before its announced time, with half an hour of warning',
     stage: { vms: { web_0: {} }, plays: [play(early, 0, 'web_0')], askedAt: 60 },
     show: ['VmName', 'NoticeSeconds', 'MinimumSeconds', 'EarlySeconds', 'Because'],
-    rows: ['web_0 | 1800 | 600 | 171000 | began before NotBefore: the host failed, or somebody approved it'],
+    rows: ['web_0 | 1800 | 600 | 171000 | began before NotBefore: the host failed, or someone approved it'],
   },
   {
     query: 'notice-given',
