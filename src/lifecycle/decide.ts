@@ -188,7 +188,7 @@ function end(memory: EventMemory, moment: Moment): Outcome {
   return { memory: ended, step: absent.facts.settling ? step : { ...step, observed: { at, clockOffsetSeconds } } };
 }
 
-/** How long it was listed as Started, in seconds; null where its start or its leaving hides in a gap. */
+/** How long it was listed as Started, in seconds; null when polls were missed at its start or end. */
 function startedFor({ phase, started, startSeen, startedBeforeMs }: EventMemory, leftAt: Moment, gap: boolean) {
   if (started === null || !startSeen || gap) return null;
   const startedMs = startedBeforeMs + (phase === 'Started' ? Math.max(0, longestBetween(started, leftAt)) : 0);

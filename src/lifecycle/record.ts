@@ -127,7 +127,7 @@ export interface LifecycleRecord extends Observer {
   readonly startSeen: boolean | null;
   /**
    * The actual warning: from the first observation to the earliest of a pause, the last observation before an outage, the start and
-   * `notBefore`, by Azure's time. Null where its beginning or its end hides in a gap.
+   * `notBefore`, by Azure's time. Null when polls were missed at its start or end.
    */
   readonly noticeSeconds: number | null;
   /** How long Azure listed the event as Started. Not the interruption. Null across a gap. */

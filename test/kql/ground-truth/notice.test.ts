@@ -48,9 +48,7 @@ describe.each([1, 2, 3])('the notice of the events of fleet %i', (seed) => {
           EarlySeconds: isEarly(each)
             ? around(((each.event.notBefore ?? 0) - (each.event.startedAt ?? 0)) / second, 4)
             : null,
-          Because: isEarly(each)
-            ? 'began before NotBefore: the host failed, or someone approved it'
-            : 'announced late',
+          Because: isEarly(each) ? 'began before NotBefore: the host failed, or someone approved it' : 'announced late',
         }),
       );
     expect(rows).toHaveLength(5);
