@@ -125,7 +125,7 @@ const damaged = (): readonly Situation[] => [
         rmSync(join(stage.directory, file), { force: true });
       writeFileSync(join(stage.directory, 'outbox.sqlite'), 'no database '.repeat(1_000));
     },
-    message: /^The outbox in .* is damaged \(.*\): start the bridge/,
+    message: /^The outbox in .* is damaged \(.*\): start or restart the bridge/,
     status: 21,
     check: 14,
     checkPrints: /PROBLEM +outbox .*is damaged/,

@@ -38,7 +38,7 @@ const cases: readonly { name: string; given: Facts; verdict: string; message: Re
     name: 'dead letters',
     given: facts(hub({ deadLetters: 2 })),
     verdict: 'warning',
-    message: /2 dead letters/,
+    message: /2 records, now dead letters/,
     remedy: /outbox list --state dead$/,
   },
   {

@@ -141,7 +141,7 @@ const rows: readonly {
     with: { seen: seen([event(['web_30'])]) },
     what: 'imds.names',
     verdict: 'ok',
-    message: /of web_30\. Our own/,
+    message: /of web_30\. The name of this VM/,
   },
   {
     name: 'many events',
@@ -204,7 +204,7 @@ const rows: readonly {
     with: { answer: nothing('no-route'), vm: alone, isNameConfigured: true },
     what: 'imds.neighbours',
     verdict: 'not-proven',
-    message: /^Without the instance metadata/,
+    message: /^The instance metadata is missing/,
   },
   {
     name: 'the VM has no neighbours, and a share is set',

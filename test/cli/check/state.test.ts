@@ -183,7 +183,7 @@ const ofService: readonly {
     what: 'state.memory',
     verdict: 'problem',
     message:
-      /^Nothing can be written in \/s since 2026-03-14T09:00:00\.000Z: I\/O\. 3 in memory only: do not restart the service/,
+      /^Nothing could be written in \/s since 2026-03-14T09:00:00\.000Z: I\/O\. 3 in memory only: do not restart the service/,
   },
   {
     name: 'one whose records are all on disk',

@@ -49,7 +49,7 @@ test('service install in an image starts nothing', async () => {
     harness.configuration(),
     '--no-start',
   );
-  expect([code, said]).toEqual([0, expect.stringContaining('starts at boot')]);
+  expect([code, said]).toEqual([0, expect.stringContaining('starts at the next boot')]);
   expect(said).toMatch(/From its first start on restarts .* may wait up to 15 minutes/);
   expect(harness.runs()).toBeNull();
 });
@@ -152,7 +152,7 @@ test('a service without a connection to the metadata service is installed; exit 
     expect(message).toContain(
       '"sudo -u scheduled-events-bridge /opt/scheduled-events-bridge/current/scheduled-events-bridge check"',
     );
-    expect(message).toMatch(/what root reaches does not count, the account scheduled-events-bridge has to get through/);
+    expect(message).toMatch(/root may get through while the account scheduled-events-bridge does not/);
   }
   expect(await service(harness, 'status')).toMatchObject({
     code: 0,
@@ -168,7 +168,7 @@ test('service status has a page and JSON, and fails when an enabled service does
   expect(page.code).toBe(0);
   expect(page.out.split('\n')).toEqual([
     'scheduled-events-bridge 1.0.0',
-    'The service is active (running), and starts at the next boot.',
+    'The service is active (running), and starts at boot.',
     'Status: Polling; no event under way.',
     'Configuration: /etc/scheduled-events-bridge/config.json.',
     '',

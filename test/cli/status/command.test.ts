@@ -218,14 +218,14 @@ test.for([
       db.close();
     },
     reason: 'noOutbox',
-    message: /^The outbox in .* is damaged \(no such column: cause\): start the bridge/,
+    message: /^The outbox in .* is damaged \(no such column: cause\): start or restart the bridge/,
   },
   {
     name: 'an outbox that is another program’s',
     spoil: (harness: Harness) =>
       writeFileSync(join(harness.directory, 'outbox.sqlite'), 'not a database '.repeat(1000)),
     reason: 'noOutbox',
-    message: /^The outbox in .* is damaged \(.*\): start the bridge/,
+    message: /^The outbox in .* is damaged \(.*\): start or restart the bridge/,
   },
   {
     name: 'an outbox of length zero',
