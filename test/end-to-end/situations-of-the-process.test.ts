@@ -163,7 +163,7 @@ const deliveries: readonly Situation[] = [
       /^Log Analytics refused 1 record, now a dead letter: outbox list --state dead .* outbox retry --all --sink log-analytics/,
     status: 20,
     check: 0,
-    checkPrints: /WARNING +backlog .*1 dead letter/,
+    checkPrints: /WARNING +backlog .*1 record, now a dead letter/,
     ready: /^ready\n$/,
   },
   {
