@@ -1,4 +1,4 @@
-import { type Row, type Style, widthOf } from '../../src/azure-simulator/demo/styled-text.ts';
+import { type Row, type Style, widthOf } from '../../src/terminal/styled-text.ts';
 
 /** A picture of a terminal at one time, shown for so long in the animation. */
 export interface Still {

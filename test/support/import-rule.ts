@@ -59,6 +59,7 @@ const mayImport: Readonly<Record<string, readonly string[] | typeof everything>>
   config: ['sinks/registry.ts', 'host/in-cluster.ts'],
   log: [],
   clock: [],
+  terminal: [],
   process: [],
 };
 

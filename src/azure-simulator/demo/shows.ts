@@ -10,7 +10,7 @@ import { type PerformOptions, perform } from './perform.ts';
 import { plainLine } from './plain-line.ts';
 import { playForFleet, playForVm } from './script.ts';
 import { type DemoOptions, onStage, type Stage, stoppedBeforeTheEnd } from './stage.ts';
-import { span } from './styled-text.ts';
+import { span } from '../../terminal/styled-text.ts';
 import { summarize, whatNext } from './summary.ts';
 
 /** A show, and how it is set up. */

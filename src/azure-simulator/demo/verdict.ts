@@ -2,7 +2,7 @@ import { foldEvents } from '../../lifecycle/fold.ts';
 import { type StepKind, stepOf } from '../../lifecycle/record-id.ts';
 import type { IssuedStep } from '../index.ts';
 import type { SentRecord } from './model.ts';
-import { plural } from './styled-text.ts';
+import { plural } from '../../terminal/styled-text.ts';
 
 export type Issued = Pick<IssuedStep, 'eventId' | 'eventType' | 'step' | 'resources'>;
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { frame } from '../../../src/azure-simulator/demo/frame.ts';
 import { beginningOf } from '../../../src/azure-simulator/demo/model.ts';
-import { toText } from '../../../src/azure-simulator/demo/styled-text.ts';
+import { toText } from '../../../src/terminal/styled-text.ts';
 import { fleetAt } from './maintenance.ts';
 
 const drawn = (seconds: number): string[] =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { frame } from '../../../src/azure-simulator/demo/frame.ts';
-import { toText } from '../../../src/azure-simulator/demo/styled-text.ts';
+import { toText } from '../../../src/terminal/styled-text.ts';
 import { showAt } from './performance.ts';
 
 const drawn = (seconds: number, columns: number, colour = false): string[] =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Show } from '../../../src/azure-simulator/demo/model.ts';
-import { toText } from '../../../src/azure-simulator/demo/styled-text.ts';
+import { toText } from '../../../src/terminal/styled-text.ts';
 import { summarize, whatNext } from '../../../src/azure-simulator/demo/summary.ts';
 import type { EventVerdict, Verdict } from '../../../src/azure-simulator/demo/verdict.ts';
 import { showAt } from './performance.ts';

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { toSvg } from '../../../infra/readme/svg.ts';
-import { span } from '../../../src/azure-simulator/demo/styled-text.ts';
+import { span } from '../../../src/terminal/styled-text.ts';
 import { root } from '../../support/source-tree.ts';
 
 const stills = [

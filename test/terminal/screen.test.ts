@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createScreen } from '../../../src/azure-simulator/demo/display.ts';
-import { span } from '../../../src/azure-simulator/demo/styled-text.ts';
+import { createScreen } from '../../src/terminal/screen.ts';
+import { span } from '../../src/terminal/styled-text.ts';
 
 const esc = String.fromCharCode(27);
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { join, span, toText, toWidth, widthOf } from '../../../src/azure-simulator/demo/styled-text.ts';
+import { join, span, toText, toWidth, widthOf } from '../../src/terminal/styled-text.ts';
 
 test.for([
   { width: 3, text: 'abc' },
