@@ -6,8 +6,8 @@ import { frame } from '../../src/azure-simulator/demo/frame.ts';
 import { fold, type Moment } from '../../src/azure-simulator/demo/model.ts';
 import { oneVm, play } from '../../src/azure-simulator/demo/shows.ts';
 import { onStage } from '../../src/azure-simulator/demo/stage.ts';
-import { type Row, span } from '../../src/terminal/styled-text.ts';
 import { summarize } from '../../src/azure-simulator/demo/summary.ts';
+import { type Row, span } from '../../src/terminal/styled-text.ts';
 import { type Still, toSvg } from './svg.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -1,7 +1,7 @@
 import type { Phase } from '../../lifecycle/record.ts';
+import { join, plural, type Row, type Span, seconds, span, toWidth, widthOf } from '../../terminal/styled-text.ts';
 import { arrivalLane, axis, bridgeLane, eventLane, type Scale, styleOf } from './lane.ts';
 import { type Destination, isFleet, isPause, nameOf, type Show, type ShownEvent } from './model.ts';
-import { join, plural, type Row, type Span, seconds, span, toWidth, widthOf } from '../../terminal/styled-text.ts';
 
 const widest = 118;
 const labelColumns = 11;

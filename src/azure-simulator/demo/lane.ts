@@ -1,6 +1,6 @@
 import type { Phase } from '../../lifecycle/record.ts';
-import type { BridgeState, Destination, Show, ShownEvent } from './model.ts';
 import { join, type Row, type Span, type Style, span } from '../../terminal/styled-text.ts';
+import type { BridgeState, Destination, Show, ShownEvent } from './model.ts';
 
 /** The time line: its columns, and the seconds that they represent. */
 export interface Scale {

@@ -1,5 +1,5 @@
-import { type Destination, isFleet, isPause, type Moment, nameOf, type Show } from './model.ts';
 import { plural, seconds } from '../../terminal/styled-text.ts';
+import { type Destination, isFleet, isPause, type Moment, nameOf, type Show } from './model.ts';
 
 /** A moment as a line, for what is not a terminal. `before`: the show without this moment. Null: not worth a line. */
 export function plainLine(moment: Moment, before: Show): string | null {

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../cli/exit-codes.ts';
+import { span } from '../../terminal/styled-text.ts';
 import { bridgeConfiguration } from '../cli/addresses.ts';
 import { bridgeProgram } from '../cli/programs.ts';
 import type { AzureSimulator } from '../index.ts';
@@ -10,7 +11,6 @@ import { type PerformOptions, perform } from './perform.ts';
 import { plainLine } from './plain-line.ts';
 import { playForFleet, playForVm } from './script.ts';
 import { type DemoOptions, onStage, type Stage, stoppedBeforeTheEnd } from './stage.ts';
-import { span } from '../../terminal/styled-text.ts';
 import { summarize, whatNext } from './summary.ts';
 
 /** A show, and how it is set up. */

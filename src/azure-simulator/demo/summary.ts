@@ -1,7 +1,7 @@
+import { plural, type Row, type Span, seconds, span } from '../../terminal/styled-text.ts';
 import { commandFor, runsFromSources } from '../cli/programs.ts';
 import { styleOf } from './lane.ts';
 import { isFleet, isPause, type Show, type ShownEvent } from './model.ts';
-import { plural, type Row, type Span, seconds, span } from '../../terminal/styled-text.ts';
 import type { EventVerdict, Verdict } from './verdict.ts';
 
 /** What is printed at the end of the show. */

@@ -1,8 +1,8 @@
 import { foldEvents } from '../../lifecycle/fold.ts';
 import { type StepKind, stepOf } from '../../lifecycle/record-id.ts';
+import { plural } from '../../terminal/styled-text.ts';
 import type { IssuedStep } from '../index.ts';
 import type { SentRecord } from './model.ts';
-import { plural } from '../../terminal/styled-text.ts';
 
 export type Issued = Pick<IssuedStep, 'eventId' | 'eventType' | 'step' | 'resources'>;
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { SentRecord } from '../../../src/azure-simulator/demo/model.ts';
-import { toText } from '../../../src/terminal/styled-text.ts';
 import { summarize } from '../../../src/azure-simulator/demo/summary.ts';
 import { compare, type Issued, type Verdict } from '../../../src/azure-simulator/demo/verdict.ts';
 import type { Phase } from '../../../src/lifecycle/record.ts';
+import { toText } from '../../../src/terminal/styled-text.ts';
 import { fleetAt, record } from './maintenance.ts';
 
 const resources = ['web_0', 'web_2'];

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Show } from '../../../src/azure-simulator/demo/model.ts';
-import { toText } from '../../../src/terminal/styled-text.ts';
 import { summarize, whatNext } from '../../../src/azure-simulator/demo/summary.ts';
 import type { EventVerdict, Verdict } from '../../../src/azure-simulator/demo/verdict.ts';
+import { toText } from '../../../src/terminal/styled-text.ts';
 import { showAt } from './performance.ts';
 
 const event = (eventId: string, eventType: string, issued: EventVerdict['issued']): EventVerdict => ({
