@@ -37,3 +37,18 @@ export function formatDuration(seconds: number): string {
   if (!unit) return `${Math.round(Math.abs(seconds))} s`;
   return `${Math.round(Math.abs(seconds) / unit[1])} ${unit[0]}`;
 }
+
+const precise = [
+  ['d', 86_400, 'h', 3_600],
+  ['h', 3_600, 'min', 60],
+  ['min', 60, 's', 1],
+] as const;
+
+/** `42 s`, `14 min 12 s`, `3 h 5 min`, `2 d 4 h`: two units, rounded down, so that it counts down. The sign is dropped. */
+export function formatCountdown(seconds: number): string {
+  const left = Math.floor(Math.abs(seconds));
+  const found = precise.find(([, length]) => left >= length);
+  if (!found) return `${left} s`;
+  const [unit, length, smaller, smallerLength] = found;
+  return `${Math.floor(left / length)} ${unit} ${Math.floor((left % length) / smallerLength)} ${smaller}`;
+}

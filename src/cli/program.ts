@@ -10,6 +10,7 @@ import { addRecord } from './record.ts';
 import { addRun } from './run.ts';
 import { addService } from './service/command.ts';
 import { addStatus } from './status/command.ts';
+import { addTail } from './tail/command.ts';
 import { addVersion } from './version.ts';
 
 const verbs: readonly Verb[] = [
@@ -22,6 +23,7 @@ const verbs: readonly Verb[] = [
   addApprove,
   addEmitTest,
   addRecord,
+  addTail,
   addVersion,
 ];
 

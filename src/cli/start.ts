@@ -23,7 +23,8 @@ export async function start(
   return { config, log };
 }
 
-function applySettings(...settings: Parameters<typeof setProcessWide>): string[] {
+/** @throws Failure if a setting is unusable. */
+export function applySettings(...settings: Parameters<typeof setProcessWide>): string[] {
   try {
     return setProcessWide(...settings);
   } catch (error) {
@@ -32,7 +33,7 @@ function applySettings(...settings: Parameters<typeof setProcessWide>): string[]
   }
 }
 
-function describeProblems(problems: readonly string[]): string {
+export function describeProblems(problems: readonly string[]): string {
   const [first = ''] = problems;
   if (problems.length === 1) return `The configuration is wrong: ${first}`;
   return `The configuration has ${problems.length} problems:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`;

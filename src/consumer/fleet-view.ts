@@ -139,18 +139,28 @@ export class FleetView {
    * Forgets ended and presumably ended events, and streams, of which every record is older, so that memory does not grow without limit. What remains is
    * the id of the event: a record of it that arrives later than that changes nothing, unless its step is a later one.
    * @param isKept events that are not forgotten yet.
+   * @param abandonedBefore forgets open events too if no VM has reported them since, because a VM that was deleted reports no end; and the
+   * ids that remain. It has to be earlier than `before`, by more than the hub keeps messages. Default: never.
    */
-  forget(before: Date, isKept: (event: EventState) => boolean = () => false): void {
+  forget(
+    before: Date,
+    isKept: (event: EventState) => boolean = () => false,
+    abandonedBefore: Date = new Date(0),
+  ): void {
     const isOld = (record: LifecycleRecord): boolean => azureTime(record) < before.getTime();
+    const isAbandoned = (record: LifecycleRecord): boolean => azureTime(record) < abandonedBefore.getTime();
     for (const event of this.events()) {
       const records = [...(this.#events.get(event.eventId)?.values() ?? [])];
-      const isOver = !event.isOpen || (event.presumedOverAt !== null && event.presumedOverAt < before);
+      const isOver =
+        !event.isOpen || (event.presumedOverAt !== null && event.presumedOverAt < before) || records.every(isAbandoned);
       if (!isOver || !records.every(isOld) || isKept(event)) continue;
       this.#events.delete(event.eventId);
       this.#folded.delete(event.eventId);
       this.#forgotten.set(event.eventId, Math.max(...records.map(azureTime)));
       for (const { vmId } of records) this.#eventsOfVm.get(vmId.toLowerCase())?.delete(event.eventId);
     }
+    for (const [eventId, at] of this.#forgotten) if (at < abandonedBefore.getTime()) this.#forgotten.delete(eventId);
+    for (const [vmId, eventIds] of this.#eventsOfVm) if (eventIds.size === 0) this.#eventsOfVm.delete(vmId);
     for (const [key, { latest }] of this.#streams) if (isOld(latest)) this.#streams.delete(key);
     for (const [vmId, snapshots] of this.#snapshots) {
       if ((this.#eventsOfVm.get(vmId)?.size ?? 0) === 0 && [...snapshots.values()].every(isOld))

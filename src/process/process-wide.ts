@@ -27,6 +27,9 @@ const tokenHost = 'AZURE_POD_IDENTITY_AUTHORITY_HOST';
  */
 const frugal = ['--semi-space-growth-factor=1', '--no-wasm-tier-up', '--no-wasm-dynamic-tiering'];
 
+/** The service has the identity of its VM; a command that an operator runs anywhere may use any that the environment offers. */
+export type TokensOf = 'this VM' | 'the user';
+
 /** An option has a valid value that cannot be used on this machine. The message is for the operator. */
 export class UnusableSetting extends Error {}
 
@@ -34,6 +37,7 @@ export class UnusableSetting extends Error {}
  * Sets all that is process-wide: proxy variables, token host, trusted authorities, memory habits. Every command that uses the network calls it
  * first, because the Azure libraries read the variables once, when they are first used, and keep what they read.
  * @param sourceOf names the file or variable that an option is set in, for messages.
+ * @param tokensOf whose identity is used.
  * @returns warnings for the log.
  * @throws UnusableSetting if `tls.caFile` is unusable.
  */
@@ -41,8 +45,10 @@ export function setProcessWide(
   config: Pick<Config, 'proxy' | 'tls'> & { readonly imds: Pick<Config['imds'], 'endpoint'> },
   env: NodeJS.ProcessEnv = process.env,
   sourceOf: (path: string) => string | null = () => null,
+  tokensOf: TokensOf = 'this VM',
 ): string[] {
   setProxy(config, env);
+  if (tokensOf === 'this VM') for (const name of [...foreignIdentity, tokenHost]) delete env[name];
   setTokenHost(config.imds.endpoint, env);
   for (const flag of frugal) setFlagsFromString(flag);
   return trustAuthorities(config.tls.caFile, env, sourceOf);
@@ -66,7 +72,6 @@ function setProxy({ imds, proxy }: Parameters<typeof setProcessWide>[0], env: No
 
 /** An explicit endpoint moves the token host with it; `auto` moves only where documents are read. */
 function setTokenHost(endpoint: string, env: NodeJS.ProcessEnv): void {
-  for (const name of [...foreignIdentity, tokenHost]) delete env[name];
   if (endpoint !== 'auto' && endpoint !== `http://${linkLocal}`) env[tokenHost] = endpoint;
 }
 

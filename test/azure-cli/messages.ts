@@ -4,6 +4,7 @@ import * as remedy from '../../src/check/remedy.ts';
 import { setClock } from '../../src/cli/check/clock.ts';
 import * as hubRemedy from '../../src/sinks/event-hubs/remedy.ts';
 import * as ruleRemedy from '../../src/sinks/log-analytics/remedy.ts';
+import { noToken } from '../../src/tail/refusal.ts';
 import { evaluateFile } from '../tools/bicep/evaluate.ts';
 import { textOf } from '../tools/bicep/files.ts';
 import { createProject } from '../tools/bicep/project.ts';
@@ -47,14 +48,16 @@ type RemedyName =
   | keyof typeof ruleRemedy
   | 'setClock';
 
-/** What `check` prints, by the function that makes it: every branch of it. A new function has no row and does not compile. */
+/** What `check` and `tail` print, by the function that makes it: every branch of it. A new function has no row and does not compile. */
 const remedies: Readonly<Record<RemedyName, (vm: remedy.KnownVm) => readonly string[]>> = {
   azVm: (vm) => [remedy.azVm(vm, 'show'), remedy.azVm(vm, 'show', '--query id')],
   assignIdentity: (vm) => [remedy.assignIdentity(vm, null), remedy.assignIdentity(vm, clientId)],
   listIdentities: (vm) => [remedy.listIdentities(vm)],
   showProxyAgent: (vm) => [remedy.showProxyAgent(vm)],
   grantSend: (vm) => [hubRemedy.grantSend(hub, null, vm), hubRemedy.grantSend(hub, clientId, vm)],
-  listEventHubs: (vm) => [hubRemedy.listEventHubs(namespace, vm)],
+  grantReceive: () => [hubRemedy.grantReceive(hub, null), hubRemedy.grantReceive(hub, clientId)],
+  addConsumerGroup: () => [hubRemedy.addConsumerGroup(hub, 'tail')],
+  listEventHubs: (vm) => [hubRemedy.listEventHubs(namespace, vm), hubRemedy.listEventHubs(namespace)],
   listPolicies: (vm) =>
     [null, 'sender', 'RootManageSharedAccessKey'].map((policy) => hubRemedy.listPolicies({ ...hub, policy }, vm)),
   showNetworkRules: (vm) => [hubRemedy.showNetworkRules(namespace, vm)],
@@ -102,6 +105,9 @@ function tokenMessages(): readonly Written[] {
   );
 }
 
+/** What `tail` says where no token comes. */
+const tailMessages: readonly Written[] = [{ path: 'src/tail/refusal.ts', text: noToken('none').remedy, kind: 'line' }];
+
 /** What `npm run bridge-configuration` says: its help, and where nothing was piped into it. */
 function configurationMessages(): readonly Written[] {
   const said: string[] = [];
@@ -132,6 +138,7 @@ function fleetOutputs(): readonly Written[] {
 export const printed: readonly Written[] = [
   ...[...remedyPaths].map(([text, path]): Written => ({ path, text, kind: 'line' })),
   ...tokenMessages(),
+  ...tailMessages,
   ...configurationMessages(),
   ...fleetOutputs(),
 ];

@@ -111,6 +111,7 @@ test('every command has help with its purpose and its exit codes', () => {
     'approve',
     'emit-test',
     'record',
+    'tail',
     'version',
   ]);
   for (const command of [program, ...program.commands]) {

@@ -6,7 +6,7 @@ export interface HubDefinition {
   readonly name?: string;
   /** Default 4. */
   readonly partitions?: number;
-  /** Beside `$Default`. */
+  /** Beside `$Default`. Default `tail`. */
   readonly consumerGroups?: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export interface Hubs {
 /** @throws a sentence when two have one name. */
 export function createHubs(definitions: readonly HubDefinition[]): Hubs {
   const byName = new Map<string, Hub>();
-  for (const { name = 'vm-lifecycle', partitions = 4, consumerGroups = [] } of definitions) {
+  for (const { name = 'vm-lifecycle', partitions = 4, consumerGroups = ['tail'] } of definitions) {
     if (byName.has(name.toLowerCase())) throw new Error(`two event hubs are named ${name}: give each its own name`);
     byName.set(name.toLowerCase(), createHub(name, partitions, ['$Default', ...consumerGroups]));
   }

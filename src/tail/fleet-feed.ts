@@ -1,0 +1,154 @@
+import { type Clock, systemClock } from '../clock.ts';
+import { FleetView, followHub, type HubReader, type LifecycleRecord, type Message } from '../consumer/index.ts';
+import type { Hub } from './hub.ts';
+import { type HubProblem, HubRefused } from './refusal.ts';
+
+/** What a listener of a feed learns. */
+export interface FeedListener {
+  /** @param changedEventIds lower case; none for a copy of a record that was known. */
+  onRecord?(record: LifecycleRecord, changedEventIds: readonly string[]): void;
+  /** Once: from now on, what arrives is new. */
+  onHistoryRead?(): void;
+  /** Reading began to fail, fails otherwise, or works again. */
+  onProblems?(problems: readonly FeedProblem[]): void;
+  /** A message that claims to be a record, but is none; it was skipped. */
+  onInvalid?(problem: string): void;
+}
+
+/** A partition cannot be read at present. It is tried again every ten seconds. */
+export interface FeedProblem extends HubProblem {
+  readonly partitionId: string;
+  readonly since: Date;
+}
+
+/** What the records of a hub say of a fleet, now and as they arrive. */
+export interface FleetFeed {
+  readonly view: FleetView;
+  /** All that the hub held at the start is in the view: only now is an open event known to be open. */
+  readonly isHistoryRead: boolean;
+  /** Resolves when it is. Rejects with {@link HubRefused} if a partition is refused for good before that. */
+  readonly history: Promise<void>;
+  /** Records so far, copies too. */
+  readonly recordCount: number;
+  /** Empty while every partition is read. */
+  readonly problems: readonly FeedProblem[];
+  /** @returns a function that ends the subscription. A listener that throws ends the process. */
+  subscribe(listener: FeedListener): () => void;
+  /** Stops reading. Never rejects. */
+  close(): Promise<void>;
+}
+
+export interface FleetFeedOptions {
+  /** Also fold records that `emit-test` wrote. Default: false. */
+  readonly includeTests?: boolean;
+  /** How long ended events stay in the view, in hours. Default: 24. */
+  readonly rememberHours?: number;
+  readonly clock?: Clock;
+}
+
+/**
+ * Reads a hub from its oldest message on.
+ * @throws HubRefused if the hub cannot be reached.
+ */
+export async function openFleetFeed(hub: Hub, options: FleetFeedOptions = {}): Promise<FleetFeed> {
+  const feed = createFleetFeed({ ...options, explain: (error) => hub.explain(error, 'partition') });
+  try {
+    const subscription = await followHub(hub.client, feed);
+    return Object.assign(feed, { close: () => subscription.close().catch(() => {}) });
+  } catch (error) {
+    throw new HubRefused(hub.explain(error, 'hub'), { cause: error });
+  }
+}
+
+interface FeedSettings extends FleetFeedOptions {
+  readonly explain: (error: unknown) => HubProblem;
+}
+
+/** A feed without a hub: pass it to `followHub`, or hand it messages. */
+export function createFleetFeed(settings: FeedSettings): FleetFeed & Required<HubReader> {
+  return new Feed(settings);
+}
+
+const hourMs = 3_600_000;
+/** An event without an end that no VM has reported for so long is forgotten: its VM is gone. Longer than most hubs keep messages. */
+const abandonedMs = 30 * 24 * hourMs;
+/** Records between two looks at what can be forgotten while history is read. */
+const forgetEvery = 20_000;
+
+class Feed implements FleetFeed, HubReader {
+  readonly view: FleetView;
+  readonly history: Promise<void>;
+  isHistoryRead = false;
+  recordCount = 0;
+  readonly #clock: Clock;
+  readonly #explain: FeedSettings['explain'];
+  readonly #rememberMs: number;
+  readonly #listeners = new Set<FeedListener>();
+  readonly #problems = new Map<string, FeedProblem>();
+  readonly #history = Promise.withResolvers<void>();
+  #forgetAt = 0;
+  #forgetAtCount = forgetEvery;
+
+  constructor({ includeTests = false, rememberHours = 24, clock = systemClock, explain }: FeedSettings) {
+    this.view = new FleetView({ includeTests });
+    this.#clock = clock;
+    this.#explain = explain;
+    this.#rememberMs = rememberHours * hourMs;
+    this.history = this.#history.promise;
+    // A rejection that is not awaited must not end the process.
+    this.history.catch(() => {});
+  }
+
+  get problems(): readonly FeedProblem[] {
+    return [...this.#problems.values()];
+  }
+
+  subscribe(listener: FeedListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  onMessages(messages: readonly Message[], partitionId: string): void {
+    if (this.#problems.delete(partitionId)) this.#notify((one) => one.onProblems?.(this.problems));
+    for (const message of messages) {
+      if (message.kind === 'invalid') this.#notify((one) => one.onInvalid?.(message.problem));
+      if (message.kind === 'record') this.#add(message.record);
+    }
+    this.#forget();
+  }
+
+  onHistoryRead(): void {
+    this.isHistoryRead = true;
+    this.#history.resolve();
+    this.#notify((one) => one.onHistoryRead?.());
+  }
+
+  onError(error: unknown, partitionId: string): void {
+    const problem = this.#explain(error);
+    if (!this.isHistoryRead && problem.isPermanent) this.#history.reject(new HubRefused(problem, { cause: error }));
+    const known = this.#problems.get(partitionId);
+    this.#problems.set(partitionId, { ...problem, partitionId, since: known?.since ?? this.#clock.now() });
+    if (known?.code !== problem.code) this.#notify((one) => one.onProblems?.(this.problems));
+  }
+
+  async close(): Promise<void> {}
+
+  #add(record: LifecycleRecord): void {
+    this.recordCount += 1;
+    const changed = this.view.add(record);
+    this.#notify((one) => one.onRecord?.(record, changed));
+  }
+
+  #notify(say: (listener: FeedListener) => void): void {
+    for (const listener of this.#listeners) say(listener);
+  }
+
+  #forget(): void {
+    const now = this.#clock.now().getTime();
+    if (this.isHistoryRead ? now < this.#forgetAt : this.recordCount < this.#forgetAtCount) return;
+    this.#forgetAt = now + hourMs;
+    this.#forgetAtCount = this.recordCount + forgetEvery;
+    const abandoned = new Date(now - Math.max(abandonedMs, 2 * this.#rememberMs));
+    this.view.forget(new Date(now - this.#rememberMs), undefined, abandoned);
+  }
+}

@@ -1,0 +1,111 @@
+import { formatCountdown } from '../clock.ts';
+import { azureTime, type EventState } from '../consumer/index.ts';
+import { plural, type Row, span, toWidth, widthOf } from '../terminal/styled-text.ts';
+import type { FleetFeed } from './fleet-feed.ts';
+import { idFor, shortUtc, styleOf, utc, vmColumns, vmsOf } from './line.ts';
+import { isCurrent } from './transitions.ts';
+
+/** What the last rows of the terminal show. */
+export interface FooterState {
+  readonly hub: string;
+  readonly feed: Pick<FleetFeed, 'view' | 'isHistoryRead' | 'recordCount' | 'problems'>;
+  readonly isShown: (event: EventState) => boolean;
+}
+
+/** At least two thirds of the terminal are for lines. */
+const mostRows = 10;
+/** Without a report for so long after it was due, an event is shown after all others: its VM may be gone. */
+const silentMs = 24 * 3_600_000;
+
+/** The events that may still happen or are happening, the next one first, with the time that is left. */
+export function footer(state: FooterState, now: Date, terminal: { columns: number; rows: number }): readonly Row[] {
+  const { feed, isShown } = state;
+  const { columns } = terminal;
+  const events = feed.isHistoryRead
+    ? feed.view
+        .events()
+        .filter((event) => isCurrent(event, now) && isShown(event))
+        .sort((a, b) => rankOf(a, now) - rankOf(b, now))
+    : [];
+  const room = Math.max(1, Math.min(mostRows, Math.floor(terminal.rows / 3)) - 2);
+  const shown = events.length > room ? events.slice(0, room - 1) : events;
+  const hidden = events.length - shown.length;
+  return [
+    [span('─'.repeat(columns - 1), 'quiet')],
+    heading(state, events.length, now, columns),
+    ...problemRows(feed.problems, now),
+    ...shown.map((event) => eventRow(event, now, columns)),
+    ...(hidden > 0 ? [[span(` and ${hidden} more`, 'quiet')] as Row] : []),
+  ].map((row) => cut(row, columns - 1));
+}
+
+function heading({ hub, feed }: FooterState, open: number, now: Date, columns: number): Row {
+  const left: Row = feed.isHistoryRead
+    ? [span(` ${open === 0 ? 'No open event' : plural(open, 'open event')}`, 'strong')]
+    : [span(` Reading what the hub holds: ${plural(feed.recordCount, 'record')}`, 'quiet')];
+  const right: Row = [span(`${hub}  `, 'quiet'), span(utc(now))];
+  const blanks = columns - 1 - widthOf(left) - widthOf(right);
+  return blanks < 2 ? left : [...left, span(' '.repeat(blanks)), ...right];
+}
+
+function problemRows(problems: FooterState['feed']['problems'], now: Date): readonly Row[] {
+  const [first] = problems;
+  if (first === undefined) return [];
+  const where = problems.length === 1 ? `partition ${first.partitionId}` : `${problems.length} partitions`;
+  const since = formatCountdown((now.getTime() - first.since.getTime()) / 1000);
+  return [[span(` Not reading ${where} for ${since}: ${first.message}`, 'broken')]];
+}
+
+function eventRow(event: EventState, now: Date, columns: number): Row {
+  const { latest, hasStarted } = event;
+  const phase = hasStarted ? 'Started' : 'Scheduled';
+  return [
+    span(` ${phase.padEnd(9)}`, isSilent(event, now) ? 'quiet' : styleOf(phase)),
+    span(`  ${(latest?.eventType ?? 'unknown').padEnd(9)}  `),
+    span(vmsOf(event, latest).padEnd(vmColumns), 'strong'),
+    span('  '),
+    ...whenRow(event, now),
+    span('  '),
+    span(idFor(event.eventId, columns), 'quiet'),
+  ];
+}
+
+function whenRow(event: EventState, now: Date): Row {
+  const { latest, hasStarted } = event;
+  if (isSilent(event, now))
+    return [span(`nothing reported for ${formatCountdown(silenceMs(event, now) / 1000)}`, 'quiet')];
+  if (hasStarted) {
+    const startedAt = latest?.startedAt ?? null;
+    return [
+      span(
+        startedAt === null ? 'in progress' : `for ${formatCountdown((now.getTime() - Date.parse(startedAt)) / 1000)}`,
+      ),
+    ];
+  }
+  const notBefore = latest?.notBefore ?? null;
+  if (notBefore === null) return [span('at an unknown time')];
+  const due = new Date(notBefore);
+  const seconds = (due.getTime() - now.getTime()) / 1000;
+  const left = seconds > 0 ? `in ${formatCountdown(seconds)}` : `due for ${formatCountdown(seconds)}`;
+  return [
+    span(left.padEnd(16), seconds < 60 ? 'broken' : 'scheduled'),
+    span(` not before ${shortUtc(due, now)}`, 'quiet'),
+  ];
+}
+
+const lastReport = ({ views }: EventState): number => Math.max(...views.map(({ last }) => azureTime(last)));
+const silenceMs = (event: EventState, now: Date): number => now.getTime() - lastReport(event);
+
+const dueAt = ({ latest }: EventState): number =>
+  latest?.notBefore ? Date.parse(latest.notBefore) : Number.NEGATIVE_INFINITY;
+
+const isSilent = (event: EventState, now: Date): boolean =>
+  silenceMs(event, now) > silentMs && now.getTime() - dueAt(event) > silentMs;
+
+/** Smaller first: what happens, then what is due next, then what no VM has reported for a day. */
+function rankOf(event: EventState, now: Date): number {
+  if (isSilent(event, now)) return Number.MAX_SAFE_INTEGER;
+  return event.hasStarted ? Number.MIN_SAFE_INTEGER : dueAt(event);
+}
+
+const cut = (row: Row, width: number): Row => (widthOf(row) > width ? toWidth(row, width) : row);

@@ -1,0 +1,63 @@
+import type { EventState } from '../consumer/index.ts';
+import { createScreen } from '../terminal/screen.ts';
+import { type Row, span, toText } from '../terminal/styled-text.ts';
+import type { FleetFeed } from './fleet-feed.ts';
+import { footer } from './footer.ts';
+import { jsonOf, lineOf } from './line.ts';
+import type { Transition } from './transitions.ts';
+
+/** Where transitions go. */
+export interface TailOutput {
+  transitions(news: readonly Transition[]): void;
+  /** About the tail itself: not part of what is tailed. */
+  notice(text: string): void;
+  /** Brings what counts down up to date; to be called once a second. */
+  refresh(now: Date): void;
+  /** Restores the terminal. A second call does nothing. */
+  close(): void;
+}
+
+/** Lines for a file, a pipe, or a terminal that cannot move its cursor. */
+export function lineOutput(
+  write: (text: string) => void,
+  warn: (text: string) => void,
+  { json, colour, columns }: { readonly json: boolean; readonly colour: boolean; readonly columns: number },
+): TailOutput {
+  const textOf = (one: Transition): string => (json ? jsonOf(one) : toText(lineOf(one, columns), colour));
+  return {
+    transitions: (news) => void (news.length > 0 && write(news.map((one) => `${textOf(one)}\n`).join(''))),
+    notice: (text) => warn(`${text}\n`),
+    refresh: () => {},
+    close: () => {},
+  };
+}
+
+/** A terminal, as far as it is used. */
+export interface TerminalSize {
+  readonly columns?: number;
+  readonly rows?: number;
+}
+
+interface Shown {
+  readonly hub: string;
+  readonly feed: FleetFeed;
+  readonly isShown: (event: EventState) => boolean;
+  readonly colour: boolean;
+}
+
+/** Lines with the open events below them, whose time counts down. */
+export function terminalOutput(
+  write: (text: string) => void,
+  terminal: TerminalSize,
+  { colour, ...state }: Shown,
+): TailOutput {
+  const columns = (): number => terminal.columns ?? 80;
+  const screen = createScreen(write, colour, columns);
+  const print = (rows: readonly Row[]): void => void (rows.length > 0 && screen.printAbove(rows));
+  return {
+    transitions: (news) => print(news.map((one) => lineOf(one, columns()))),
+    notice: (text) => print([[span(text, 'quiet')]]),
+    refresh: (now) => screen.draw(footer(state, now, { columns: columns(), rows: terminal.rows ?? 24 })),
+    close: () => screen.erase(),
+  };
+}

@@ -1,0 +1,75 @@
+import type { Clock } from '../clock.ts';
+import { isShown, type TransitionFilter } from './filter.ts';
+import type { FleetFeed } from './fleet-feed.ts';
+import type { TailOutput } from './output.ts';
+import { isCurrent, type Transition, Transitions } from './transitions.ts';
+
+export interface TailOptions {
+  readonly feed: FleetFeed;
+  readonly filter: TransitionFilter;
+  /** See {@link Transitions}. */
+  readonly onlyOwn: boolean;
+  /** Of what the hub held at the start, print what happened from then on. Null: all steps of events that are open now. */
+  readonly from: Date | null;
+  readonly output: TailOutput;
+  readonly clock: Clock;
+  /** Ends it. */
+  readonly stop: AbortSignal;
+}
+
+const refreshMs = 1_000;
+
+/**
+ * Prints each transition once, those of the history in the order in which they happened, until it is stopped.
+ * @throws HubRefused if a partition is refused for good before history is read.
+ */
+export async function tail({ feed, filter, onlyOwn, from, output, clock, stop }: TailOptions): Promise<void> {
+  const transitions = new Transitions(feed.view, { onlyOwn });
+  const print = (news: readonly Transition[]): void =>
+    output.transitions(news.filter((transition) => isShown(filter, transition)));
+  /** Many partitions fail for one reason. */
+  let lastNotice: string | null = null;
+  const refused = Promise.withResolvers<never>();
+  feed.history.catch(refused.reject);
+  const unsubscribe = feed.subscribe({
+    onRecord(record, changed) {
+      transitions.note(record);
+      // A record without a change may be the first that a VM sent which the event affects.
+      const ids = onlyOwn ? [record.eventId.toLowerCase(), ...changed] : changed;
+      if (feed.isHistoryRead) print(transitions.news([...new Set(ids)], clock.now()));
+    },
+    onHistoryRead: () => printHistory(),
+    onProblems([problem]) {
+      // The one that ends the command says why itself.
+      if (problem?.isPermanent && !feed.isHistoryRead) return;
+      const notice = problem === undefined ? 'Reading all partitions again.' : noticeOf(problem);
+      if (notice !== lastNotice) output.notice(notice);
+      lastNotice = notice;
+    },
+    onInvalid: (problem) => output.notice(`Skipped a message: ${problem}`),
+  });
+  function printHistory(): void {
+    const now = clock.now();
+    const isWanted = ({ at, event }: Transition): boolean => (from === null ? isCurrent(event, now) : at >= from);
+    print(transitions.allNews(now).filter(isWanted));
+  }
+  if (feed.isHistoryRead) printHistory();
+  try {
+    await Promise.race([refresh(), refused.promise]);
+  } finally {
+    unsubscribe();
+    output.close();
+  }
+
+  async function refresh(): Promise<void> {
+    while (!stop.aborted) {
+      const now = clock.now();
+      if (feed.isHistoryRead) print(transitions.allNews(now));
+      output.refresh(now);
+      await clock.sleep(refreshMs, stop);
+    }
+  }
+}
+
+export const noticeOf = ({ message, remedy }: { readonly message: string; readonly remedy: string | null }): string =>
+  remedy === null ? message : `${message}\n\n  ${remedy}\n`;
