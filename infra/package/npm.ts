@@ -30,7 +30,7 @@ const packageJson = {
 
 /**
  * Writes the package to a folder, which it replaces: one module, its types, the schemas, and documents.
- * @throws with what the compiler says where the types cannot be made.
+ * @throws with the output of the compiler if the types cannot be created.
  */
 export async function makeNpmPackage(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
@@ -74,7 +74,7 @@ function writeTypes(folder: string): void {
     }
   } catch (error) {
     const { stdout } = error as { stdout?: string };
-    throw new Error(`The types of ${npmPackageName} cannot be made: ${stdout || (error as Error).message}`);
+    throw new Error(`The types of ${npmPackageName} cannot be created: ${stdout || (error as Error).message}`);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }

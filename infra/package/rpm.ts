@@ -20,7 +20,7 @@ import { platforms } from './platforms.ts';
 
 const run = promisify(execFile);
 
-/** Null where the program is there that makes an .rpm; else why it cannot be made. */
+/** Why no .rpm can be built; null if the program for it is installed. */
 export async function whyNoRpm(): Promise<string | null> {
   try {
     await run('rpmbuild', ['--version']);

@@ -70,7 +70,7 @@ async function doStep(step: Step, machine: Machine, systemd: Systemd, material: 
       return systemd.reload();
     case 'enable':
       await systemd.enable();
-      // systemctl does not: after a power cut the service would not start with the machine.
+      // systemctl does not: after a power cut the service would not start at boot.
       if (existsSync(places.desired)) sync(dirname(places.desired));
       return;
     case 'restart':

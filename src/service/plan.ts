@@ -53,7 +53,7 @@ export interface Observed {
   readonly remover: boolean;
   readonly command: CommandState;
   readonly service: {
-    /** It starts with the machine. */
+    /** It starts at boot. */
     readonly enabled: boolean;
     readonly active: boolean;
     /** systemd has not read the unit as it is on disk. */

@@ -32,9 +32,9 @@ const endings: Readonly<Record<number, string>> = {
   203: 'it cannot be executed: a file system mounted with noexec, or a security module',
   216: 'its group is missing',
   217: 'its account is missing',
-  226: 'its sandbox cannot be made',
-  238: 'its state directory cannot be made',
-  239: 'its cache directory cannot be made',
+  226: 'its sandbox cannot be created',
+  238: 'its state directory cannot be created',
+  239: 'its cache directory cannot be created',
 };
 
 /** Another start brings the same; another bridge may go. */

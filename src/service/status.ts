@@ -22,7 +22,7 @@ export interface ServiceStatus {
    */
   readonly isAsItWasReady: boolean | null;
   readonly enabled: boolean;
-  /** Null where systemd does not run, or cannot be asked. */
+  /** Null if systemd does not run or does not answer. */
   readonly service: null | Pick<UnitState, 'active' | 'sub' | 'pid' | 'restarts' | 'since' | 'message'>;
   readonly configuration: {
     readonly file: string;

@@ -209,7 +209,7 @@ function compare({ outbox, harness }: World, model: Model): void {
 describe('any sequence of appends, updates, crashes, configurations, manual actions and waits', () => {
   test('the outbox holds what a list in memory would hold', () => {
     fc.assert(
-      fc.property(fc.array(steps, { minLength: 1, maxLength: 30 }), (story) => {
+      fc.property(fc.array(steps, { minLength: 1, maxLength: 30 }), (history) => {
         const harness = createHarness();
         const model: Model = {
           sinks: ['hub', 'table'],
@@ -224,7 +224,7 @@ describe('any sequence of appends, updates, crashes, configurations, manual acti
           now: harness.clock.now().getTime(),
         };
         try {
-          for (const step of story) {
+          for (const step of history) {
             take(step, world, model);
             compare(world, model);
           }

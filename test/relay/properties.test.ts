@@ -19,7 +19,7 @@ const fates = fc.constantFrom<Fate>(
   'fails-thrice',
 );
 
-const stories = fc.record({
+const scenarios = fc.record({
   records: fc.array(fc.record({ event: fc.constantFrom(...'abcdef'), fate: fates, urgent: fc.boolean() }), {
     minLength: 1,
     maxLength: 25,
@@ -83,8 +83,8 @@ function destination(fateOf: (position: number) => Fate) {
 
 test('for any answers of a sink, every record is delivered in order per event, or becomes a dead letter if it alone is refused', async () => {
   await fc.assert(
-    fc.asyncProperty(stories, async (story) => {
-      const { records, batchBy, inFlight, most, answerMs, appendMs, random } = story;
+    fc.asyncProperty(scenarios, async (scenario) => {
+      const { records, batchBy, inFlight, most, answerMs, appendMs, random } = scenario;
       const fateOf = (position: number): Fate => records[position - 1]?.fate ?? 'good';
       const hub = destination(fateOf);
       let broken: unknown = null;
@@ -112,7 +112,7 @@ test('for any answers of a sink, every record is delivered in order per event, o
       let running = begin(harness);
       try {
         for (const [index, { event, urgent }] of records.entries()) {
-          if (index === story.restartAfter) {
+          if (index === scenario.restartAfter) {
             harness.stop.abort();
             await harness.clock.advance(2_000);
             await running;

@@ -144,11 +144,11 @@ describe('under any sequence of writes in an outbox that is too small', () => {
   test('every record is delivered, pending, or discarded with a tombstone, and open events are complete', () => {
     let expirations = 0;
     fc.assert(
-      fc.property(fc.array(steps, { minLength: 30, maxLength: 60 }), (story) => {
+      fc.property(fc.array(steps, { minLength: 30, maxLength: 60 }), (history) => {
         using harness = createHarness();
         const outbox = harness.open({ maxMegabytes: 1, sinks });
         const delivered = { hub: new Set<number>(), table: new Set<number>() };
-        for (const step of story) {
+        for (const step of history) {
           if (step === 'maintain') outbox.maintain();
           else if ('append' in step) {
             appendRecords(outbox, { eventId: step.append, bytes: step.kilobytes * 1024, open: step.open });
