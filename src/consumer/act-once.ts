@@ -3,7 +3,7 @@ import type { EventState, VmId } from './fold-event.ts';
 import type { HubReader } from './follow-hub.ts';
 import type { Message } from './parse.ts';
 import type { LifecycleRecord } from './record.ts';
-import type { StateStore } from './state-store.ts';
+import { StateConflictError, type StateStore } from './state-store.ts';
 
 /** What an application does when an event affects a VM, and when it no longer does. */
 export interface ActOnceOptions {
@@ -13,7 +13,7 @@ export interface ActOnceOptions {
   restore(vm: VmId, event: EventState): Promise<void> | void;
   /**
    * For the log: an action failed and will be retried; the state could not be saved, and actions continue; a message is invalid and was
-   * skipped; reading from the hub failed and continues if it can.
+   * skipped; reading from the hub failed and continues if it can. After a `StateConflictError` no action follows: end the process.
    */
   onError(error: unknown): void;
   /** Other messages of the hub: heartbeats, and messages that this version does not read. Default: they are skipped. */
@@ -80,6 +80,8 @@ class Actor implements Actions {
   readonly #busy = new Map<string, Promise<void>>();
   readonly #failed = new Map<string, { readonly retryAt: number }>();
   #isHistoryRead = false;
+  /** Another process uses the same state, so this one acts no longer. */
+  #isSuperseded = false;
   #saving: Promise<void> = Promise.resolve();
   #forgetAt = 0;
 
@@ -137,7 +139,7 @@ class Actor implements Actions {
   }
 
   #work(key: string): void {
-    if (this.#busy.has(key)) return;
+    if (this.#busy.has(key) || this.#isSuperseded) return;
     const work = this.#bringInLine(key).finally(() => this.#busy.delete(key));
     this.#busy.set(key, work);
   }
@@ -152,6 +154,7 @@ class Actor implements Actions {
       try {
         await act.run();
       } catch (error) {
+        if (this.#isSuperseded) return;
         failed.add(act.eventId);
         this.#failed.set(key, { retryAt: Date.now() + 1000 * (this.#options.retrySeconds ?? 5) });
         this.#options.onError(error);
@@ -197,6 +200,7 @@ class Actor implements Actions {
     if (Object.keys(events).length > 0) this.#drained.set(vm.key, { vm, events });
     else this.#drained.delete(vm.key);
     await this.#save();
+    if (this.#isSuperseded) throw superseded;
   }
 
   /** Saves one state after the other. If it fails, actions continue: a VM with half a minute of notice cannot wait for a disk. */
@@ -205,6 +209,8 @@ class Actor implements Actions {
       try {
         await this.#store.save(JSON.stringify({ format, drained: Object.fromEntries(this.#drained) }));
       } catch (error) {
+        if (this.#isSuperseded) return;
+        this.#isSuperseded = error instanceof StateConflictError;
         this.#options.onError(error);
       }
     });
@@ -227,6 +233,9 @@ class Actor implements Actions {
     }
   }
 }
+
+/** Ends the actions in progress. It is not reported, because the `StateConflictError` was. */
+const superseded = new Error('superseded');
 
 const format = 'scheduled-events-bridge-consumer/1';
 

@@ -1,5 +1,6 @@
 /** Reads the records of scheduled-events-bridge: see the README of the package. */
 export { type Actions, type ActOnceOptions, actOnce } from './act-once.ts';
+export { type BlobClient, blobStore } from './blob-store.ts';
 export { FleetView, type FleetViewOptions, type StreamState, type VmState } from './fleet-view.ts';
 export type { EventState, EventView, VmId } from './fold-event.ts';
 export {
@@ -12,4 +13,4 @@ export {
 export type { NumberRange } from './number-ranges.ts';
 export { type EventDataLike, type HttpRequestLike, type Message, parseEventData, parseHttp } from './parse.ts';
 export { azureTime, type Heartbeat, isEnd, type LifecycleRecord, type Phase } from './record.ts';
-export { fileStore, memoryStore, type StateStore } from './state-store.ts';
+export { fileStore, memoryStore, StateConflictError, type StateStore } from './state-store.ts';

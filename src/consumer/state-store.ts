@@ -8,8 +8,16 @@ import { dirname } from 'node:path';
 export interface StateStore {
   /** What was saved last; null: nothing was. */
   load(): Promise<string | null>;
-  /** Replaces it as a whole: after a crash, `load` gives this state or the one before. */
+  /**
+   * Replaces it as a whole: after a crash, `load` gives this state or the one before.
+   * @throws StateConflictError if another process has saved a state since this one loaded or saved its own.
+   */
   save(state: string): Promise<void>;
+}
+
+/** Two processes use one state. `actOnce` then takes no further actions: report the message and end the process. */
+export class StateConflictError extends Error {
+  override readonly name = 'StateConflictError';
 }
 
 /**

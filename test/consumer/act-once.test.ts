@@ -1,18 +1,15 @@
-import { readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   type Actions,
   type ActOnceOptions,
   actOnce,
   FleetView,
-  fileStore,
   type LifecycleRecord,
   memoryStore,
   parseEventData,
+  StateConflictError,
   type StateStore,
 } from '../../src/consumer/index.ts';
-import { temporaryDirectory } from '../support/bridge-process.ts';
 import { runs } from '../support/runs.ts';
 import { sampleRecord } from '../support/sample-record.ts';
 import { historyOf, truthOf } from './worlds.ts';
@@ -242,6 +239,25 @@ describe('actOnce', () => {
     expect(errors).toContainEqual(new Error('no space left'));
   });
 
+  test('acts no more once another process has saved the state, and reports that once', async () => {
+    let isTaken = false;
+    const conflict = new StateConflictError('written by host-2');
+    const store: StateStore = {
+      load: async () => null,
+      save: async () => {
+        if (isTaken) throw conflict;
+      },
+    };
+    const { actions, acts, errors, receive } = await subscriber(store);
+    expect(await receive(recordAt(0))).toEqual([drains]);
+    isTaken = true;
+    expect(await receive(recordAt(1, another), recordAt(5, end), recordAt(9, { ...end, ...another }))).toEqual([]);
+    actions.onHistoryRead();
+    await actions.settled();
+    expect(acts).toEqual([drains]);
+    expect(errors).toEqual([conflict]);
+  });
+
   test('reports which message is invalid, and continues with the others', async () => {
     const { actions, acts, errors } = await subscriber(memoryStore());
     const messages = [
@@ -258,24 +274,6 @@ describe('actOnce', () => {
   test('refuses a state that is not its own', async () => {
     for (const state of ['', '{', '{"format":"other"}', 'null', '[]'])
       await expect(subscriber(memoryStore(state)), state).rejects.toThrow('The store holds no state of actOnce');
-  });
-});
-
-describe('the file with the state', () => {
-  const directory = temporaryDirectory('act-once');
-  afterEach(() => directory[Symbol.dispose]());
-
-  test('is made with its folder, replaced as a whole, and read again', async () => {
-    const path = join(directory.path, 'folder', 'state.json');
-    expect(await fileStore(path).load()).toBeNull();
-    for (const state of ['a longer state', 'short']) {
-      await fileStore(path).save(state);
-      expect(await fileStore(path).load()).toBe(state);
-    }
-    expect(readdirSync(join(directory.path, 'folder'))).toEqual(['state.json']);
-    writeFileSync(`${path}.new`, 'half');
-    expect(await fileStore(path).load()).toBe('short');
-    await expect(fileStore(join(path, 'below')).load()).rejects.toThrow('ENOTDIR');
   });
 });
 

@@ -143,7 +143,7 @@ function helpOfScript(script: string, verb: string): string {
   return help;
 }
 
-const installable = new RegExp(`^(${npmPackageName}|\\./dist/npm|@azure/(event-hubs|identity))$`);
+const installable = new RegExp(`^(${npmPackageName}|\\./dist/npm|@azure/(event-hubs|identity|storage-blob))$`);
 
 /** What is wrong with a call of npm that starts something else than the bridge. */
 function faultOfNpm([, verb = '', script = '', ...rest]: readonly string[]): string | null {

@@ -56,15 +56,17 @@ test('the npm package holds one module, its types, the schemas and documents, an
   const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
   expect(Object.keys(manifest).filter((key) => /dependencies/i.test(key))).toEqual([]);
   const imports = [...readFileSync(join(installed, 'index.js'), 'utf8').matchAll(/^import .* from "(.*)";$/gm)];
-  expect(imports.map(([, from = '']) => from).sort()).toEqual(['node:fs/promises', 'node:path']);
+  expect(imports.map(([, from = '']) => from).sort()).toEqual(['node:fs/promises', 'node:os', 'node:path']);
 });
 
 test('the npm package compiles in a strict project with the client of Event Hubs', () => {
   const source = `import { EventHubConsumerClient } from '@azure/event-hubs';
-import { actOnce, FleetView, fileStore, followHub, type LifecycleRecord, parseEventData, parseHttp } from '${npmPackageName}';
+import { BlockBlobClient } from '@azure/storage-blob';
+import { actOnce, blobStore, FleetView, fileStore, followHub, type LifecycleRecord, parseEventData, parseHttp } from '${npmPackageName}';
 import schema from '${npmPackageName}/schema/lifecycle-record.v1.json' with { type: 'json' };
 const client = new EventHubConsumerClient('$Default', 'Endpoint=x', 'hub');
 const actions = await actOnce(fileStore('state.json'), { drain: async ({ name }) => { name.trim(); }, restore() {}, onError: console.error });
+await actOnce(blobStore(new BlockBlobClient('https://account.blob.core.windows.net/container/state.json')), { drain() {}, restore() {}, onError: console.error });
 const { close } = await followHub(client, actions, { since: new Date() });
 const fleet = new FleetView();
 client.subscribe({ processEvents: async (events) => { for (const event of events) { const message = parseEventData(event); if (message.kind === 'record') fleet.add(message.record); } }, processError: async () => {} });
