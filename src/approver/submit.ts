@@ -60,7 +60,7 @@ export function createSubmitter({ imds, outbox, observer, bridgeVersion, clock, 
   for (const intent of open()) remembered.set(keyOf(intent), outbox.state.events.get(keyOf(intent)));
 
   const noTrace = (): string =>
-    `the disk takes no writes, and an approval must leave a trace. ${outbox.storage.trouble?.reason ?? ''}`.trim();
+    `the disk takes no writes, and an approval must leave a trace. ${outbox.storage.fault?.reason ?? ''}`.trim();
 
   const conclude = (intent: ApprovalIntent, { outcome, reason }: ApprovalAnswer): void => {
     const known = observer.known();

@@ -18,7 +18,7 @@ export function createStoreCounts(
   let code: string | null = null;
   let recoveredAt: string | null = null;
   const update = (): void => {
-    const now = outbox.storage.trouble?.code ?? null;
+    const now = outbox.storage.fault?.code ?? null;
     if (now !== null && now !== code) errors[now] = (errors[now] ?? 0) + 1;
     code = now;
     const at = outbox.recovery?.at ?? null;

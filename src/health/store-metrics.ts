@@ -25,7 +25,7 @@ export const storeMetrics: readonly MetricFamily[] = [
     labels: [],
     help: '0 while the outbox cannot be written: records are then kept in memory and sent from there.',
     toDo: diskRemedy,
-    read: ({ store }) => one(flag(store.storage.trouble === null)),
+    read: ({ store }) => one(flag(store.storage.fault === null)),
   },
   {
     name: 'bridge_store_undurable_records',

@@ -49,7 +49,7 @@ export function readiness(condition: Pick<Condition, 'loops' | 'poll' | 'storage
   const messages = [...liveness(condition).messages];
   if (remark?.isProblem) messages.push(remark.message);
   else if (poll.documentAgeSeconds === null) messages.push(`${sentence(remark?.message ?? 'no document yet')}.`);
-  if (storage.trouble !== null || storage.undurable > 0) messages.push(storageProblem(storage));
+  if (storage.fault !== null || storage.undurable > 0) messages.push(storageProblem(storage));
   return judged(messages);
 }
 
@@ -65,11 +65,11 @@ export function remarks({ poll, sinks, senders, holdSeconds, at }: Condition): r
   return [late, ...clauses, ...senders.map(senderClause)].filter((clause) => clause !== null);
 }
 
-function storageProblem({ trouble, undurable }: Outbox['storage']): string {
+function storageProblem({ fault, undurable }: Outbox['storage']): string {
   const records = undurable === 1 ? '1 record is' : `${undurable} records are`;
   const held = undurable === 0 ? '' : ` ${records} in memory only: do not restart the service.`;
-  if (trouble === null) return `The outbox is being written again.${held}`;
-  return `The outbox cannot be written since ${trouble.since} (${trouble.reason}).${held} Free some space, or check the permissions of the state directory.`;
+  if (fault === null) return `The outbox is being written again.${held}`;
+  return `The outbox cannot be written since ${fault.since} (${fault.reason}).${held} Free some space, or check the permissions of the state directory.`;
 }
 
 /**

@@ -95,7 +95,7 @@ class DurableOutbox implements Outbox {
   }
 
   get storage(): Storage {
-    return { trouble: this.#disk.trouble, undurable: this.#buffer.records.size };
+    return { fault: this.#disk.fault, undurable: this.#buffer.records.size };
   }
 
   get fill(): Fill {
@@ -154,7 +154,7 @@ class DurableOutbox implements Outbox {
       return { ...row, attempts: row.attempts + (this.#buffer.update(sink, row.position)?.attempts ?? 0) };
     });
     // What is in memory only is open to the relays once the disk had its chance.
-    if (!this.#disk.trouble || onDisk.length >= query.limit) return onDisk;
+    if (!this.#disk.fault || onDisk.length >= query.limit) return onDisk;
     return [...onDisk, ...this.#buffer.pending(sink, { ...query, limit: query.limit - onDisk.length })];
   }
 
@@ -225,12 +225,12 @@ class DurableOutbox implements Outbox {
   }
 
   retry(): void {
-    if (this.#disk.trouble || this.#disk.displacement) this.#writeAtTimes();
+    if (this.#disk.fault || this.#disk.displacement) this.#writeAtTimes();
     this.#disk.report();
   }
 
   maintain(): void {
-    if (this.#disk.trouble || this.#disk.displacement || isWorthStoring(this.#stored, this.#state)) this.#write();
+    if (this.#disk.fault || this.#disk.displacement || isWorthStoring(this.#stored, this.#state)) this.#write();
     this.#disk.maintain();
   }
 
@@ -273,7 +273,7 @@ class DurableOutbox implements Outbox {
 
   #writeAtTimes(): void {
     const now = this.#options.clock.monotonicMs();
-    if (this.#disk.trouble && now - this.#triedAt < retryEveryMs) return;
+    if (this.#disk.fault && now - this.#triedAt < retryEveryMs) return;
     this.#write();
   }
 
@@ -286,7 +286,7 @@ class DurableOutbox implements Outbox {
    * Writes everything that is not on disk. While all is well, one transaction now and what is more than that at the next turns
    * of the event loop; else all at once. `isEnd`: no other write follows.
    */
-  #write({ isAll = this.#disk.trouble !== null, isEnd = false } = {}): void {
+  #write({ isAll = this.#disk.fault !== null, isEnd = false } = {}): void {
     if (this.#rest) return;
     const isDone = this.#disk.attempt((file) => {
       if (this.#isDetached) this.#reattach(file);

@@ -9,7 +9,7 @@ export function logBacklog(outbox: Pick<Outbox, 'retry' | 'backlog' | 'storage'>
     const records = `${pending} ${pending === 1 ? 'record waits' : 'records wait'} for ${sink}`;
     if (onlyInMemory === 0) log.info({ sink, pending }, `${records}; the next start sends them.`);
     else {
-      const why = outbox.storage.trouble?.reason ?? '';
+      const why = outbox.storage.fault?.reason ?? '';
       log.error(
         { sink, pending, onlyInMemory },
         `${records}, ${onlyInMemory} in memory only: those are lost now. ${why}`,

@@ -106,13 +106,13 @@ export interface Outbox {
 /** Durable, or in memory for as long as the disk takes no writes. */
 export interface Storage {
   /** Since when and why nothing can be written; null while all is well. */
-  readonly trouble: (StorageTrouble & { readonly since: string }) | null;
+  readonly fault: (StorageFault & { readonly since: string }) | null;
   /** Records that are in memory only. */
   readonly undurable: number;
 }
 
 /** What keeps the outbox from being written or read. */
-export interface StorageTrouble {
+export interface StorageFault {
   /**
    * `full`: no room on the disk, or the outbox reached its own bound. `damaged`: the file is not (or no longer) a sound
    * outbox. `busy`: another process holds it for a moment. `unavailable`: anything else.

@@ -54,8 +54,7 @@ export function createEmitTest({
     });
     outbox.append(state, [record]);
     const { eventId, recordId, transitionId, streamId, position } = record;
-    const where =
-      outbox.storage.trouble === null ? 'is in the outbox' : 'is in memory, since the disk takes no writes,';
+    const where = outbox.storage.fault === null ? 'is in the outbox' : 'is in memory, since the disk takes no writes,';
     const message = `A test record ${where} and goes to every sink; status shows whether it arrived.`;
     const sinks = outbox.backlog().map(({ sink }) => sink);
     return { ok: true, message, eventId, recordId, transitionId, streamId, position, sinks };

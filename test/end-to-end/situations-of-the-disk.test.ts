@@ -151,7 +151,7 @@ const damaged = (): readonly Situation[] => [
         rmSync(join(stage.directory, file), { force: true });
       // The service looks once a second whether its files are still there.
       await until(() => existsSync(join(stage.directory, 'outbox.sqlite')), { what: 'files again' });
-      await stage.untilStatus('no trouble', ({ service }) => service?.storageTrouble === null);
+      await stage.untilStatus('no storage fault', ({ service }) => service?.storageTrouble === null);
       expect((await stage.status()).answer).toBe('answered');
     },
     message: /^Running; both destinations are up to date\.$/,

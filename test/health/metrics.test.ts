@@ -62,7 +62,7 @@ const readings: Readings = {
     errors: { ENOSPC: 1 },
     corruptions: 0,
     fill: { bytes: 4096, limitBytes: 8192, isAlarming: false },
-    storage: { trouble: null, undurable: 0 },
+    storage: { fault: null, undurable: 0 },
   },
   deadlines: [{ target: 'credential', missed: { token: 2 }, lateSettles: 1 }],
   process: { residentBytes: 1e8, cpuSeconds: 1.25, startedAt: new Date(1000) },

@@ -40,7 +40,7 @@ const well: Condition = {
   at,
   loops: [loop('poll', 500), loop('event-hubs', 30_000)],
   poll,
-  storage: { trouble: null, undurable: 0 },
+  storage: { fault: null, undurable: 0 },
   sinks: [idle],
   holdSeconds: {},
   senders: [],
@@ -148,7 +148,7 @@ const cases: readonly {
   },
   {
     name: 'a disk that takes no writes makes it unready, not dead',
-    but: { storage: { trouble: full, undurable: 2 } },
+    but: { storage: { fault: full, undurable: 2 } },
     status: 'unready',
     message:
       /^The outbox cannot be written since noon \(no space left\)\. 2 records are in memory only: do not restart the service\./,

@@ -37,7 +37,7 @@ describe('a commit that fails', () => {
     const other = keepFileBusy(harness.directory);
     appendRecords(outbox, { eventId: 'EVENT-2' });
     expect(notified).toEqual([1, 2, 3]);
-    expect(outbox.storage).toMatchObject({ trouble: { kind: 'busy', code: 'sqlite-5' }, undurable: 1 });
+    expect(outbox.storage).toMatchObject({ fault: { kind: 'busy', code: 'sqlite-5' }, undurable: 1 });
     expect(positions(outbox, 'hub')).toEqual([1, 2, 3]);
     expect(outbox.pending('hub', { limit: 10, exceptEvents: new Set(['event-1']) })).toHaveLength(1);
     expect(outbox.pending('hub', { limit: 10, onlyEvents: new Set(['event-1']) })).toHaveLength(2);
@@ -45,7 +45,7 @@ describe('a commit that fails', () => {
     other.letGo();
     await harness.clock.advance(1_000);
     outbox.retry();
-    expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
+    expect(outbox.storage).toEqual({ fault: null, undurable: 0 });
     expect(readOutbox(harness.directory)?.position).toBe(3);
     expect(harness.lines.map(({ fields }) => fields.code)).toEqual(['sqlite-5', 'writable']);
   });
@@ -140,7 +140,7 @@ describe('a commit that fails', () => {
     appendRecords(outbox, { count: 400 });
     const other = keepFileBusy(harness.directory);
     await new Promise((resolve) => setImmediate(resolve));
-    expect(outbox.storage.trouble?.kind).toBe('busy');
+    expect(outbox.storage.fault?.kind).toBe('busy');
     expect(positions(outbox, 'hub')).toHaveLength(400);
     outbox.settle('hub', [{ position: 1, state: 'delivered' }], noProgress);
     other.letGo();
@@ -213,7 +213,7 @@ describe('a state directory that cannot be used at start', () => {
     expect(existsSync(harness.directory)).toBe(false);
     await harness.clock.advance(5_000);
     outbox.retry();
-    expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
+    expect(outbox.storage).toEqual({ fault: null, undurable: 0 });
     outbox.close();
     const again = harness.open();
     expect(again.state).toMatchObject({ streamId, position: 3 });
@@ -237,13 +237,13 @@ describe('a state directory that cannot be used at start', () => {
     renameSync(`${harness.directory}-hidden`, harness.directory);
     await harness.clock.advance(5_000);
     outbox.retry();
-    expect(outbox.storage).toMatchObject({ trouble: { code: 'earlier-outbox' }, undurable: 1 });
+    expect(outbox.storage).toMatchObject({ fault: { code: 'earlier-outbox' }, undurable: 1 });
     deliverAll(outbox, 'hub');
     expect(outbox.state.streamId).not.toBe(streamId);
     deliverAll(outbox, 'table');
     await harness.clock.advance(5_000);
     outbox.retry();
-    expect(outbox.storage.trouble).toBeNull();
+    expect(outbox.storage.fault).toBeNull();
     expect(outbox.state).toMatchObject({ streamId, position: 3 });
     expect(positions(outbox, 'hub')).toEqual([1, 2, 3]);
     expect(outbox.counters().hub).toMatchObject({ accepted: 4, delivered: 1, pending: 3, undurable: 1 });
@@ -259,7 +259,7 @@ describe('a state directory that cannot be used at start', () => {
     harness.unblock();
     await harness.clock.advance(5_000);
     appendRecords(outbox);
-    expect(outbox.storage.trouble).toBeNull();
+    expect(outbox.storage.fault).toBeNull();
     expect(readOutbox(harness.directory)).toMatchObject({ position: 1, streamId: outbox.state.streamId });
   });
 
@@ -273,8 +273,8 @@ describe('a state directory that cannot be used at start', () => {
     appendRecords(other.open(), { count: 5 });
     await harness.clock.advance(5_000);
     outbox.retry();
-    expect(outbox.storage).toMatchObject({ trouble: { kind: 'unavailable' }, undurable: 1 });
-    expect(outbox.storage.trouble?.reason).toBe(new OutboxInUse(harness.directory).message);
+    expect(outbox.storage).toMatchObject({ fault: { kind: 'unavailable' }, undurable: 1 });
+    expect(outbox.storage.fault?.reason).toBe(new OutboxInUse(harness.directory).message);
     expect(readOutbox(harness.directory)?.position).toBe(5);
   });
 });

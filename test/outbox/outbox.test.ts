@@ -38,7 +38,7 @@ describe('an outbox that is opened again', () => {
     expect(second.state).toEqual(state);
     expect(positions(second, 'hub')).toEqual([2]);
     expect(positions(second, 'table')).toEqual([1, 2]);
-    expect(second.storage).toEqual({ trouble: null, undurable: 0 });
+    expect(second.storage).toEqual({ fault: null, undurable: 0 });
     expect(harness.lines).toEqual([]);
   });
 

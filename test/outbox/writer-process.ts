@@ -43,6 +43,6 @@ function turn(n: number): void {
   setImmediate(() => turn(n + 1));
 }
 
-if (outbox.storage.trouble) throw new Error(outbox.storage.trouble.reason);
+if (outbox.storage.fault) throw new Error(outbox.storage.fault.reason);
 report('ready');
 turn(1);

@@ -31,7 +31,7 @@ export interface DiskSeen {
   /** Kind of network file system, null where it is a disk. */
   readonly network: string | null;
   /** What keeps this account from writing there; null: nothing. */
-  readonly trouble: { readonly code: string; readonly reason: string } | null;
+  readonly fault: { readonly code: string; readonly reason: string } | null;
   readonly account: number | null;
 }
 
@@ -63,7 +63,7 @@ export function seeDisk(stateDirectory: string): DiskSeen {
     freeBytes: bavail * bsize,
     ownBytes: stats.reduce((sum, { bytes }) => sum + bytes, 0),
     network: networkNames[type] ?? null,
-    trouble: tryToWrite(directory, exists),
+    fault: tryToWrite(directory, exists),
     account: process.getuid?.() ?? null,
   };
 }
@@ -92,7 +92,7 @@ const networkNames: Readonly<Record<number, string>> = {
 };
 
 /** Writes a temporary file when the directory exists, and removes it; creates nothing that is missing. */
-function tryToWrite(directory: string, exists: boolean): DiskSeen['trouble'] {
+function tryToWrite(directory: string, exists: boolean): DiskSeen['fault'] {
   const trial = join(directory, `check-${process.pid}`);
   try {
     if (!exists) return whyNotMade(directory);
@@ -111,13 +111,13 @@ function tryToWrite(directory: string, exists: boolean): DiskSeen['trouble'] {
 }
 
 /** What would keep the service from making it. */
-function whyNotMade(directory: string): DiskSeen['trouble'] {
+function whyNotMade(directory: string): DiskSeen['fault'] {
   const nothing = new Error('nothing');
   const cause = explained(nothing, directory);
   return cause === nothing ? null : failureFrom(cause);
 }
 
-function failureFrom(error: unknown): DiskSeen['trouble'] {
+function failureFrom(error: unknown): DiskSeen['fault'] {
   const { code, message } = error as NodeJS.ErrnoException;
   return { code: code ?? 'unexpected', reason: message };
 }
@@ -139,9 +139,9 @@ interface On {
 
 function directory(seen: DiskSeen, { nameOf }: On): Finding {
   const what = 'disk.directory';
-  const { directory: path, exists, owner: uid, mode, trouble, network, account } = seen;
-  const isDenied = trouble !== null && ['EACCES', 'EPERM'].includes(trouble.code);
-  if (trouble && ['ENOSPC', 'EDQUOT'].includes(trouble.code)) {
+  const { directory: path, exists, owner: uid, mode, fault, network, account } = seen;
+  const isDenied = fault !== null && ['EACCES', 'EPERM'].includes(fault.code);
+  if (fault && ['ENOSPC', 'EDQUOT'].includes(fault.code)) {
     const message = `Nothing can be written in ${path}: the disk is full. Records are kept in memory until there is space.`;
     return problem(what, message, `df -h ${path}`);
   }
@@ -151,9 +151,9 @@ function directory(seen: DiskSeen, { nameOf }: On): Finding {
       `${path} belongs to ${nameOf(uid)}; check runs as ${account === null ? 'another account' : nameOf(account)}, which may not write it. Run check as ${nameOf(uid)} or as root.`,
     );
   }
-  if (trouble) {
+  if (fault) {
     const remedy = isDenied && exists ? `chmod u+rwx ${path}` : `ls -ld ${path} ${dirname(path)}`;
-    return problem(what, `Nothing can be written in the state directory: ${trouble.reason}.`, remedy);
+    return problem(what, `Nothing can be written in the state directory: ${fault.reason}.`, remedy);
   }
   if (!exists && seen.freeBytes < leastFreeBytes)
     return notProven(what, `${path} does not exist, and its file system has no space for it: see disk.space.`);

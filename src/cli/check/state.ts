@@ -4,7 +4,7 @@ import { finding, notProven, ok, problem, warning } from '../../check/finding.ts
 import { formatDuration } from '../../clock.ts';
 import { pollRemark } from '../../health/poll-condition.ts';
 import { senderProblem } from '../../health/sender-condition.ts';
-import { OutboxTooNew, troubleOf } from '../../outbox/store/errors.ts';
+import { faultOf, OutboxTooNew } from '../../outbox/store/errors.ts';
 import { layoutOf } from '../../outbox/store/layout.ts';
 import { Failure } from '../exit-codes.ts';
 import { noOutboxOfService } from '../outbox/read.ts';
@@ -136,7 +136,7 @@ function outbox({ report, error, running }: StateSeen, { directory }: StateConte
 
 function unreadable(error: unknown, path: string, running: boolean | null): Finding {
   const what = 'state.outbox';
-  const { kind, reason } = troubleOf(error);
+  const { kind, reason } = faultOf(error);
   const isDenied = !isReadable(path);
   if (isDenied) return notProven(what, `${path} may not be read by this account: run check as the owner, or as root.`);
   if (kind === 'busy') return notProven(what, `${path} is being written at this moment: run check again.`);

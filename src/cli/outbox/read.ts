@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { OutboxTooNew, troubleOf } from '../../outbox/store/errors.ts';
+import { faultOf, OutboxTooNew } from '../../outbox/store/errors.ts';
 import { layoutOf } from '../../outbox/store/layout.ts';
 import { Failure } from '../exit-codes.ts';
 
@@ -45,7 +45,7 @@ function refuseUnreadable(directory: string): void {
 export function explainUnread(error: unknown, directory: string): unknown {
   if (error instanceof Failure) return error;
   if (error instanceof OutboxTooNew) return new Failure('newerOutbox', error.message);
-  const { kind, code, reason } = troubleOf(error);
+  const { kind, code, reason } = faultOf(error);
   // Tables or columns are missing.
   if (kind === 'damaged' || code === 'sqlite-1') {
     return new Failure(

@@ -112,10 +112,10 @@ const serviceFacts = ({
   poll,
   stuck,
   inMemoryOnly: storage.undurable,
-  storageTrouble: storage.trouble && {
-    since: storage.trouble.since,
-    code: storage.trouble.code,
-    reason: storage.trouble.reason,
+  storageTrouble: storage.fault && {
+    since: storage.fault.since,
+    code: storage.fault.code,
+    reason: storage.fault.reason,
   },
   connectJitterSeconds,
   senders,

@@ -92,10 +92,10 @@ const disk: Question = ({ service, outbox, stateDirectory, at }) => {
   return `Nothing can be written in ${stateDirectory}${since}, so records would be kept in memory only. ${room ?? reasonWords(storageTrouble, stateDirectory)}`;
 };
 
-const reasonWords = (trouble: { readonly reason: string } | null, directory: string): string =>
-  trouble === null
+const reasonWords = (fault: { readonly reason: string } | null, directory: string): string =>
+  fault === null
     ? 'They are being written now.'
-    : `${plain(trouble.reason)}: check the disk and the permissions of ${directory}; the service writes them as soon as it can.`;
+    : `${plain(fault.reason)}: check the disk and the permissions of ${directory}; the service writes them as soon as it can.`;
 
 function roomWords({ readOnlyDisk, freeBytes }: Facts['outbox'], directory: string): string | null {
   if (readOnlyDisk) {

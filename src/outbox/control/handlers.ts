@@ -32,9 +32,9 @@ export function outboxHandlers(
     }
     const deliveries = await work(selection);
     if (deliveries > 0) onChange();
-    const { trouble } = outbox.storage;
-    const reason = `The disk takes no writes, so nothing can be changed: ${trouble?.reason}`;
-    if (trouble) return { ...refusal(reason), deliveries };
+    const { fault } = outbox.storage;
+    const reason = `The disk takes no writes, so nothing can be changed: ${fault?.reason}`;
+    if (fault) return { ...refusal(reason), deliveries };
     return { ok: true, message: message(deliveries, selection), deliveries };
   };
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { OutboxDamaged, OutboxTooNew, troubleOf } from './errors.ts';
+import { OutboxDamaged, OutboxTooNew, faultOf } from './errors.ts';
 import { sizeOf } from './files.ts';
 import { applicationId, layoutOf, sentinel } from './layout.ts';
 import { migrate, missingParts, migrations as ours, refuseNewer } from './migrate.ts';
@@ -47,7 +47,7 @@ export function connectReadOnly(path: string): DatabaseSync {
   try {
     return guarded(new DatabaseSync(path, { readOnly: true, timeout: busyMs }), path);
   } catch (error) {
-    if (troubleOf(error).kind !== 'unavailable' || error instanceof OutboxTooNew) throw error;
+    if (faultOf(error).kind !== 'unavailable' || error instanceof OutboxTooNew) throw error;
     return connectElsewhere(path);
   }
 }

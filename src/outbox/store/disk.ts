@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { LifecycleState } from '../../lifecycle/state.ts';
 import type { Fill, OutboxOptions, Recovery, Storage } from '../outbox.ts';
 import { explained, makeDirectory, secureDirectory } from './directory.ts';
-import { OutboxInUse, OutboxTooNew, troubleOf } from './errors.ts';
+import { OutboxInUse, OutboxTooNew, faultOf } from './errors.ts';
 import { attempt, isDone } from './files.ts';
 import { type Layout, layoutOf } from './layout.ts';
 import { type Lock, takeLock } from './lock.ts';
@@ -35,7 +35,7 @@ export class Disk {
   #mark: PositionMark | null = null;
   #file: OutboxFile | null = null;
   #recovery: Recovery | null = null;
-  #trouble: Storage['trouble'] = null;
+  #fault: Storage['fault'] = null;
   /** The file that is there is another VM's, and could not be moved yet. */
   #archiveDue: Pick<Archived, 'reason' | 'pending'> | null = null;
   #openedAt = Number.NEGATIVE_INFINITY;
@@ -55,8 +55,8 @@ export class Disk {
     return this.#file;
   }
 
-  get trouble(): Storage['trouble'] {
-    return this.#trouble;
+  get fault(): Storage['fault'] {
+    return this.#fault;
   }
 
   get fill(): Fill {
@@ -74,12 +74,12 @@ export class Disk {
 
   /** Another instance holds the very file that was ours: what it wrote to it meanwhile is unknown here. */
   get isLockLost(): boolean {
-    return this.#file === null && this.#trouble?.code === 'in-use';
+    return this.#file === null && this.#fault?.code === 'in-use';
   }
 
   /** Logs a problem that began, lasts or ended. */
   report(): void {
-    this.#outboxLog.storage(this.#trouble, this.#memory.buffer.records.size);
+    this.#outboxLog.storage(this.#fault, this.#memory.buffer.records.size);
   }
 
   /** @throws OutboxInUse, OutboxTooNew */
@@ -91,7 +91,7 @@ export class Disk {
         this.close();
         throw error;
       }
-      if (troubleOf(error).kind === 'full' && freeReserve(this.#layout.reserve)) this.openFirst();
+      if (faultOf(error).kind === 'full' && freeReserve(this.#layout.reserve)) this.openFirst();
       else this.#markDegraded(error);
     }
   }
@@ -102,7 +102,7 @@ export class Disk {
       const file = this.#openedForWriting();
       const result = work(file);
       this.#mark?.write(file.state, true);
-      if (this.#trouble || remedies > 0) this.#markHealthy();
+      if (this.#fault || remedies > 0) this.#markHealthy();
       return result;
     });
   }
@@ -127,12 +127,12 @@ export class Disk {
   }
 
   maintain(): void {
-    if (!this.#file?.isWritable || this.#trouble) return;
+    if (!this.#file?.isWritable || this.#fault) return;
     try {
       this.#quota.maintain(this.#file);
       this.#outboxLog.maintenance(null);
     } catch (error) {
-      if (!this.#remedy(error, 0)) this.#outboxLog.maintenance(troubleOf(error));
+      if (!this.#remedy(error, 0)) this.#outboxLog.maintenance(faultOf(error));
     }
     ensureReserve(this.#layout.reserve);
   }
@@ -164,7 +164,7 @@ export class Disk {
   #openedForWriting(): OutboxFile {
     const { displacement } = this;
     if (displacement !== null) this.#recreateFiles(displacement);
-    const isSick = !this.#file?.isWritable || this.#trouble?.kind === 'unavailable';
+    const isSick = !this.#file?.isWritable || this.#fault?.kind === 'unavailable';
     if (isSick && !this.#wasOpenedJustNow) this.#open();
     if (!this.#file?.isWritable) throw notOpen;
     return this.#file;
@@ -175,7 +175,7 @@ export class Disk {
    * a name stays open: what it holds is known and sent, and nothing is written to it.
    */
   #recreateFiles(displacement: string): void {
-    if (this.#trouble && this.#wasOpenedJustNow) throw notOpen;
+    if (this.#fault && this.#wasOpenedJustNow) throw notOpen;
     this.#openedAt = this.#options.clock.monotonicMs();
     if (!this.#isRemovalReported) this.#outboxLog.removed(displacement);
     this.#isRemovalReported = true;
@@ -262,7 +262,7 @@ export class Disk {
 
   /** Whether something was done about it, so that it is worth another try. */
   #remedy(error: unknown, remedies: number): boolean {
-    const { kind, reason } = troubleOf(error);
+    const { kind, reason } = faultOf(error);
     if (kind === 'full') {
       // Both at once: with free pages in the file, the next write needs no more of the disk than its log has already.
       const isFreed = freeReserve(this.#layout.reserve);
@@ -277,18 +277,18 @@ export class Disk {
   }
 
   #markDegraded(error: unknown): void {
-    if (error === notOpen && this.#trouble) return;
-    const found = troubleOf(error);
+    if (error === notOpen && this.#fault) return;
+    const found = faultOf(error);
     const isVague = found.kind === 'unavailable' && !(error instanceof OutboxInUse);
-    const trouble = isVague ? troubleOf(explained(error, this.#layout.directory)) : found;
-    this.#trouble = { ...trouble, since: this.#trouble?.since ?? this.#options.clock.now().toISOString() };
+    const fault = isVague ? faultOf(explained(error, this.#layout.directory)) : found;
+    this.#fault = { ...fault, since: this.#fault?.since ?? this.#options.clock.now().toISOString() };
     this.report();
   }
 
   #markHealthy(): void {
     this.#playBack('RESTART');
-    if (!this.#trouble) return;
-    this.#trouble = null;
+    if (!this.#fault) return;
+    this.#fault = null;
     this.report();
   }
 }

@@ -1,4 +1,4 @@
-import type { StorageTrouble } from '../outbox.ts';
+import type { StorageFault } from '../outbox.ts';
 
 /** A second bridge on the same state directory. Two would send everything twice and tear each other's order. */
 export class OutboxInUse extends Error {
@@ -28,7 +28,7 @@ export class OutboxDamaged extends Error {
 }
 
 /** https://www.sqlite.org/rescode.html: the low byte of an extended code is the primary one. */
-const kinds: Readonly<Record<number, StorageTrouble['kind']>> = {
+const kinds: Readonly<Record<number, StorageFault['kind']>> = {
   5: 'busy',
   6: 'busy',
   11: 'damaged',
@@ -37,7 +37,7 @@ const kinds: Readonly<Record<number, StorageTrouble['kind']>> = {
 };
 
 /** Why the outbox cannot be written, from any thrown value. */
-export function troubleOf(error: unknown): StorageTrouble {
+export function faultOf(error: unknown): StorageFault {
   if (error instanceof OutboxDamaged) return { kind: 'damaged', code: 'damaged', reason: error.message };
   if (error instanceof OutboxInUse) return { kind: 'unavailable', code: 'in-use', reason: error.message };
   if (!(error instanceof Error)) return { kind: 'unavailable', code: 'unexpected', reason: String(error) };

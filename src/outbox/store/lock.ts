@@ -1,6 +1,6 @@
 import { constants, existsSync, ftruncateSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { OutboxInUse, troubleOf } from './errors.ts';
+import { OutboxInUse, faultOf } from './errors.ts';
 import { type Displacement, displacementOf, withFile } from './files.ts';
 import { type Layout, layoutOf } from './layout.ts';
 import { closedOnError } from './sql.ts';
@@ -21,7 +21,7 @@ export function takeLock(layout: Layout): Lock {
   try {
     return begin(layout.lock);
   } catch (error) {
-    const { kind } = troubleOf(error);
+    const { kind } = faultOf(error);
     if (kind === 'busy') throw new OutboxInUse(layout.directory);
     if (kind !== 'damaged') throw error;
     // What cannot be read is held by no process: SQLite would have answered `busy` first.
@@ -43,7 +43,7 @@ export function isServiceRunning(directory: string): boolean | null {
     db.prepare('SELECT count(*) FROM sqlite_schema').get();
     return false;
   } catch (error) {
-    return troubleOf(error).kind === 'busy' ? true : null;
+    return faultOf(error).kind === 'busy' ? true : null;
   }
 }
 

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, linkSync, rmSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Recovery } from '../outbox.ts';
 import { connect, connectReadOnly, readIn } from './connection.ts';
-import { troubleOf } from './errors.ts';
+import { faultOf } from './errors.ts';
 import { attempt, isDone, sizeOf } from './files.ts';
 import { type Layout, withCompanions } from './layout.ts';
 import { copySoundFrames, hasLostCommits } from './log-check.ts';
@@ -34,7 +34,7 @@ export function openSound(layout: Layout, options: CreateOptions, damage: string
   try {
     return { ...open(layout, options), isRecovered };
   } catch (error) {
-    const { kind, reason } = troubleOf(error);
+    const { kind, reason } = faultOf(error);
     if (kind !== 'damaged') throw error;
     replace(layout, options, reason);
     return { ...open(layout, options), isRecovered: true };
@@ -132,7 +132,7 @@ function saved(layout: Layout, into: DatabaseSync, isLogDamaged: boolean): Retur
       return salvage(sound, into, isLogDamaged);
     } catch (error) {
       // Not even its first page can be read. A full disk is another matter: nothing may be discarded for it.
-      if (troubleOf(error).kind === 'full') throw error;
+      if (faultOf(error).kind === 'full') throw error;
       into.exec('ROLLBACK TO salvage');
       return nothing;
     }

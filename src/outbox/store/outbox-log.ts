@@ -1,5 +1,5 @@
 import { createRateLimit, createStatusLogger } from '../../log.ts';
-import type { Fill, OutboxOptions, Recovery, Storage, StorageTrouble } from '../outbox.ts';
+import type { Fill, OutboxOptions, Recovery, Storage, StorageFault } from '../outbox.ts';
 
 /** An outbox that was moved aside. */
 export interface Archived {
@@ -11,7 +11,7 @@ export interface Archived {
 }
 
 /** By its code, where that says more than its kind. */
-const advice: Readonly<Record<StorageTrouble['kind'], string>> & Readonly<Record<string, string>> = {
+const advice: Readonly<Record<StorageFault['kind'], string>> & Readonly<Record<string, string>> = {
   full: 'Free some space on that disk.',
   damaged: 'The file system may be damaged: check the kernel log.',
   busy: 'Another program keeps the file locked: end it.',
@@ -55,11 +55,11 @@ export function createOutboxLog({ log, directory, clock }: Pick<OutboxOptions, '
 
   return {
     /** To be called repeatedly, so that a lasting problem is logged again, and its end. */
-    storage(trouble: Storage['trouble'], undurable: number): void {
+    storage(fault: Storage['fault'], undurable: number): void {
       reportExpired();
-      since = trouble?.since ?? since;
-      const { code = null, kind = 'unavailable', reason = '' } = trouble ?? {};
-      const fields = { part, ...trouble, undurable };
+      since = fault?.since ?? since;
+      const { code = null, kind = 'unavailable', reason = '' } = fault ?? {};
+      const fields = { part, ...fault, undurable };
       const remedy = advice[code ?? kind] ?? advice[kind];
       storageStatus(code, {
         begins: () =>
@@ -80,9 +80,9 @@ export function createOutboxLog({ log, directory, clock }: Pick<OutboxOptions, '
       });
     },
     /** The same of maintenance, which may fail while everything can be written. */
-    maintenance(trouble: StorageTrouble | null): void {
-      const { code = null, reason = '' } = trouble ?? {};
-      const fields = { part, ...trouble };
+    maintenance(fault: StorageFault | null): void {
+      const { code = null, reason = '' } = fault ?? {};
+      const fields = { part, ...fault };
       maintenanceStatus(code, {
         begins: () => log.warn(fields, `Pruning the outbox failed (${reason}); retrying every minute.`),
         lasts: (seconds) =>

@@ -13,7 +13,7 @@ const whole: DiskSeen = {
   freeBytes: 10 * 2 ** 30,
   ownBytes: 0,
   network: null,
-  trouble: null,
+  fault: null,
   account: 0,
 };
 const nameOf = (uid: number): string => ({ 0: 'root', 900: 'bridge', 1000: 'ada' })[uid] ?? String(uid);
@@ -50,7 +50,7 @@ const rows: readonly {
   },
   {
     name: 'the disk is full',
-    with: { trouble: { code: 'ENOSPC', reason: 'x' } },
+    with: { fault: { code: 'ENOSPC', reason: 'x' } },
     what: 'disk.directory',
     verdict: 'problem',
     message: /the disk is full\. Records are kept in memory/,
@@ -58,7 +58,7 @@ const rows: readonly {
   },
   {
     name: 'its owner may not write',
-    with: { trouble: denied, account: 900 },
+    with: { fault: denied, account: 900 },
     what: 'disk.directory',
     verdict: 'problem',
     message: /EACCES/,
@@ -66,7 +66,7 @@ const rows: readonly {
   },
   {
     name: 'it is read-only',
-    with: { trouble: { code: 'EROFS', reason: 'read-only' } },
+    with: { fault: { code: 'EROFS', reason: 'read-only' } },
     what: 'disk.directory',
     verdict: 'problem',
     message: /read-only/,
@@ -74,7 +74,7 @@ const rows: readonly {
   },
   {
     name: 'it is not writable',
-    with: { trouble: denied, account: 1000 },
+    with: { fault: denied, account: 1000 },
     what: 'disk.directory',
     verdict: 'not-proven',
     message: /check runs as ada.*Run check as bridge or as root/,
@@ -144,15 +144,15 @@ test.for(rows)('the finding about the state directory: $name', ({ with: given, w
 test('looking at a state directory leaves nothing behind and makes nothing', () => {
   using directory = temporaryDirectory('check-disk');
   const state = join(directory.path, 'deep', 'state');
-  expect(seeDisk(state)).toMatchObject({ exists: false, trouble: null, foreign: [] });
+  expect(seeDisk(state)).toMatchObject({ exists: false, fault: null, foreign: [] });
   expect(readdirSync(directory.path)).toEqual([]);
   mkdirSync(state, { recursive: true });
   writeFileSync(join(state, 'outbox.sqlite'), 'x'.repeat(1000));
   chmodSync(state, 0o700);
-  expect(seeDisk(state)).toMatchObject({ exists: true, mode: 0o700, trouble: null, ownBytes: 1000, foreign: [] });
+  expect(seeDisk(state)).toMatchObject({ exists: true, mode: 0o700, fault: null, ownBytes: 1000, foreign: [] });
   expect(readdirSync(state)).toEqual(['outbox.sqlite']);
   const inTheWay = join(state, 'outbox.sqlite', 'state');
-  expect(seeDisk(inTheWay).trouble).not.toBeNull();
+  expect(seeDisk(inTheWay).fault).not.toBeNull();
 });
 
 test('accounts are named as the system names them', () => {

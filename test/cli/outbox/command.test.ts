@@ -238,7 +238,7 @@ describe('outbox retry and purge', () => {
       retryDeadLetters: () => 0,
       purge: () => 0,
       backlog: () => outbox.backlog(),
-      storage: { trouble: { kind: 'full' as const, code: 'sqlite-13', reason: 'no room', since: '' }, undurable: 0 },
+      storage: { fault: { kind: 'full' as const, code: 'sqlite-13', reason: 'no room', since: '' }, undurable: 0 },
     };
     const stop = new AbortController();
     const running = createControlQueue({

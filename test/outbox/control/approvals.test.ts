@@ -93,7 +93,7 @@ describe('an approval', () => {
     expect(outbox.state.approved).toEqual(new Set());
     other.letGo();
     expect(outbox.intend(intent('EVENT-1'))).toBe(true);
-    expect(outbox.storage.trouble).toBeNull();
+    expect(outbox.storage.fault).toBeNull();
   });
 
   test('is not sent before what was in memory only is on disk', () => {
@@ -104,7 +104,7 @@ describe('an approval', () => {
     expect(outbox.storage.undurable).toBe(1);
     other.letGo();
     expect(outbox.intend(intent('EVENT-1'))).toBe(true);
-    expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
+    expect(outbox.storage).toEqual({ fault: null, undurable: 0 });
     expect(positions(outbox, 'hub')).toEqual([1]);
   });
 

@@ -68,10 +68,10 @@ describe('dead letters that are retried', () => {
     const other = keepFileBusy(harness.directory);
     expect(outbox.retryDeadLetters({})).toBe(0);
     expect(outbox.purge({ state: 'dead' })).toBe(0);
-    expect(outbox.storage.trouble?.kind).toBe('busy');
+    expect(outbox.storage.fault?.kind).toBe('busy');
     other.letGo();
     expect(outbox.retryDeadLetters({})).toBe(3);
-    expect(outbox.storage.trouble).toBeNull();
+    expect(outbox.storage.fault).toBeNull();
   });
 });
 

@@ -62,7 +62,7 @@ test('a file in place of the state directory is logged with its remedy', () => {
   using harness = createHarness();
   const directory = join(harness.directory, 'state');
   writeFileSync(directory, '');
-  expect(harness.open({ directory }).storage.trouble?.code).toBe('ENOTDIR');
+  expect(harness.open({ directory }).storage.fault?.code).toBe('ENOTDIR');
   expect(harness.lines[0]?.message).toContain(
     `(${directory} is a file, where the state directory should be): records are kept in memory and sent from there until it can. Move that file away`,
   );
@@ -77,7 +77,7 @@ test
     disk.mount('ro');
     using harness = createHarness();
     const outbox = harness.open({ directory: join(disk.path, ...directories) });
-    expect(outbox.storage.trouble).toMatchObject({
+    expect(outbox.storage.fault).toMatchObject({
       code: 'EROFS',
       reason: `${disk.path} is on a disk that is mounted read-only (EROFS)`,
     });
@@ -120,7 +120,7 @@ test.skipIf(reason !== null)('records continue in memory when the host folder of
     appendRecords(outbox);
     rmSync(host, { recursive: true });
     appendRecords(outbox);
-    expect(outbox.storage.trouble).toMatchObject({
+    expect(outbox.storage.fault).toMatchObject({
       reason: expect.stringContaining('removed elsewhere while it is mounted'),
     });
     expect(positions(outbox, 'hub')).toEqual([1, 2]);
@@ -153,7 +153,7 @@ describe.skipIf(process.platform === 'win32')('a directory that others may write
       outbox.maintain();
       expect(readFileSync(target, 'utf8')).toBe('precious');
       expect(readdirSync(elsewhere.directory)).toEqual(['target']);
-      expect(outbox.storage.trouble).toMatchObject({ code: 'ELOOP' });
+      expect(outbox.storage.fault).toMatchObject({ code: 'ELOOP' });
       expect(positions(outbox, 'hub')).toEqual([1]);
       rmSync(join(harness.directory, name));
     },
@@ -180,7 +180,7 @@ test('a state directory given by a symbolic link is created, recovered and recre
   try {
     const first = harness.open({ directory: link });
     appendRecords(first);
-    expect(first.storage.trouble).toBeNull();
+    expect(first.storage.fault).toBeNull();
     rmSync(join(harness.directory, 'outbox.sqlite'));
     appendRecords(first);
     first.maintain();

@@ -23,7 +23,7 @@ describe.skipIf(reason !== null)('on a full disk', () => {
     disk.fill();
     for (let n = 0; n < 40; n += 1) appendRecords(outbox, { bytes: 4000 });
     expect(existsSync(reserve)).toBe(false);
-    expect(outbox.storage.trouble).toBeNull();
+    expect(outbox.storage.fault).toBeNull();
     expect(readOutbox(harness.directory)?.position).toBe(40);
     outbox.maintain();
     expect(existsSync(reserve)).toBe(false);
@@ -43,7 +43,7 @@ describe.skipIf(reason !== null)('on a full disk', () => {
     const notified: number[] = [];
     outbox.onAppended((records) => notified.push(...records.map(({ position }) => position)));
     for (let n = 0; n < 100; n += 1) appendRecords(outbox, { bytes: 2000 });
-    expect(outbox.storage.trouble).toMatchObject({ kind: 'full', since: '2026-01-01T00:00:00.000Z' });
+    expect(outbox.storage.fault).toMatchObject({ kind: 'full', since: '2026-01-01T00:00:00.000Z' });
     expect(outbox.state.position).toBe(102);
     expect(notified).toHaveLength(100);
     const { undurable } = outbox.storage;
@@ -55,10 +55,10 @@ describe.skipIf(reason !== null)('on a full disk', () => {
 
     disk.empty();
     outbox.retry();
-    expect(outbox.storage.trouble?.kind).toBe('full');
+    expect(outbox.storage.fault?.kind).toBe('full');
     await harness.clock.advance(1_000);
     outbox.retry();
-    expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
+    expect(outbox.storage).toEqual({ fault: null, undurable: 0 });
     outbox.close();
     const again = harness.open();
     expect(again.state.position).toBe(102);
@@ -107,7 +107,7 @@ describe.skipIf(reason !== null)('on a full disk', () => {
       disk.fill();
       appendRecords(outbox, { eventId: 'AFTER', bytes: 20_000 });
     }
-    expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
+    expect(outbox.storage).toEqual({ fault: null, undurable: 0 });
     expect(readOutbox(harness.directory)?.position).toBe(60);
     expect(positions(outbox, 'hub')).toEqual(Array.from({ length: 20 }, (_, n) => 41 + n));
   });
@@ -124,10 +124,10 @@ describe.skipIf(reason !== null)('on a full disk', () => {
     }
     disk.fill();
     const outbox = harness.open();
-    expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
+    expect(outbox.storage).toEqual({ fault: null, undurable: 0 });
     const { position } = outbox.state;
     appendRecords(outbox, { count: 4 });
-    expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
+    expect(outbox.storage).toEqual({ fault: null, undurable: 0 });
     expect(readOutbox(harness.directory)?.position).toBe(position + 4);
   });
 
@@ -153,7 +153,7 @@ describe.skipIf(reason !== null)('on a full disk', () => {
     using harness = createHarness(join(disk.path, 'state'));
     disk.fill();
     const outbox = harness.open();
-    expect(outbox.storage.trouble).not.toBeNull();
+    expect(outbox.storage.fault).not.toBeNull();
     appendRecords(outbox);
     expect(positions(outbox, 'hub')).toEqual([1]);
     deliverAll(outbox, 'hub');
@@ -170,14 +170,14 @@ test('no position is used twice when the file cannot be opened for writing', () 
   // SQLite cannot make its index here.
   mkdirSync(join(harness.directory, 'outbox.sqlite-shm'));
   const outbox = harness.open();
-  expect(outbox.storage.trouble).not.toBeNull();
+  expect(outbox.storage.fault).not.toBeNull();
   appendRecords(outbox, { count: 3 });
   expect(positions(outbox, 'hub')).toEqual([1, 2, 3, 4, 5]);
   using killed = createHarness();
   cpSync(harness.directory, killed.directory, { recursive: true });
   rmSync(join(killed.directory, 'outbox.sqlite-shm'), { recursive: true });
   const after = killed.open();
-  expect(after.storage.trouble).toBeNull();
+  expect(after.storage.fault).toBeNull();
   expect(appendRecords(after)).toMatchObject([{ position: 6, streamId: outbox.state.streamId }]);
 });
 
@@ -192,7 +192,7 @@ describe.skipIf(reason !== null)('on a disk that takes no writes', () => {
     disk.mount('ro');
     const outbox = harness.open();
     expect(outbox.state).toEqual(state);
-    expect(outbox.storage.trouble).not.toBeNull();
+    expect(outbox.storage.fault).not.toBeNull();
     expect(positions(outbox, 'hub')).toEqual([1, 2, 3]);
     outbox.settle('hub', [{ position: 1, state: 'delivered' }], noProgress);
     appendRecords(outbox);
@@ -201,7 +201,7 @@ describe.skipIf(reason !== null)('on a disk that takes no writes', () => {
     disk.mount('rw');
     await harness.clock.advance(5_000);
     outbox.retry();
-    expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
+    expect(outbox.storage).toEqual({ fault: null, undurable: 0 });
     outbox.close();
     const again = harness.open();
     expect(again.state.position).toBe(4);

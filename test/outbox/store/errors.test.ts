@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { OutboxDamaged, troubleOf } from '../../../src/outbox/store/errors.ts';
+import { OutboxDamaged, faultOf } from '../../../src/outbox/store/errors.ts';
 
 const sqlite = (errcode: number): Error =>
   Object.assign(new Error('says SQLite'), { code: 'ERR_SQLITE_ERROR', errcode });
@@ -20,5 +20,5 @@ test.each([
   { error: new TypeError('our own mistake'), kind: 'unavailable', code: 'unexpected' },
   { error: 'thrown by a stranger', kind: 'unavailable', code: 'unexpected' },
 ])('the kind of a disk error: $code is $kind', ({ error, ...expected }) => {
-  expect(troubleOf(error)).toMatchObject(expected);
+  expect(faultOf(error)).toMatchObject(expected);
 });

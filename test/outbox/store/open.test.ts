@@ -51,7 +51,7 @@ describe('a file that is not a valid outbox', () => {
     using harness = usedHarness();
     harm(harness.file);
     const outbox = harness.open();
-    expect(outbox.storage.trouble).toBeNull();
+    expect(outbox.storage.fault).toBeNull();
     expect(outbox.recovery?.reason).toMatch(reason);
     expect(asides(harness)).toHaveLength(1);
     expect(readdirSync(join(harness.directory, asides(harness)[0] ?? ''))).toContain('outbox.sqlite');
@@ -165,7 +165,7 @@ describe('the readable rows of a damaged file', () => {
     outbox.onAppended((records) => notified.push(records.length));
     appendRecords(outbox);
     deliverAll(outbox, 'hub');
-    expect(outbox.storage.trouble).toBeNull();
+    expect(outbox.storage.fault).toBeNull();
     expect(outbox.recovery?.reason).toMatch(/malformed/);
     expect(outbox.state.position).toBe(41);
     expect(notified).toEqual([1]);
@@ -209,7 +209,7 @@ test('an outbox without its log starts at the last checkpoint', () => {
   using harness = createHarness();
   copyFileSync(live.file, join(harness.directory, 'outbox.sqlite'));
   const outbox = harness.open();
-  expect(outbox.storage.trouble).toBeNull();
+  expect(outbox.storage.fault).toBeNull();
   expect(outbox.state.streamId).toBe(live.streamId);
 });
 

@@ -85,7 +85,7 @@ describe('an outbox that is full', () => {
     using harness = createHarness();
     const outbox = harness.open({ maxMegabytes: 1 });
     for (let n = 0; n < 20; n += 1) appendRecords(outbox, { eventId: 'OPEN', bytes: 60_000 });
-    expect(outbox.storage.trouble).toMatchObject({ kind: 'full' });
+    expect(outbox.storage.fault).toMatchObject({ kind: 'full' });
     expect(outbox.storage.undurable).toBeGreaterThan(1);
     expect(positions(outbox, 'hub')).toHaveLength(20);
     expect(statSync(join(harness.directory, 'outbox.sqlite')).size).toBeLessThanOrEqual(2 ** 20);
@@ -100,7 +100,7 @@ describe('an outbox that is full', () => {
     using harness = createHarness();
     const outbox = harness.open({ maxMegabytes: 1 });
     for (let n = 0; n < 40; n += 1) appendRecords(outbox, { eventId: `ENDED-${n}`, bytes: 60_000, open: false });
-    expect(outbox.storage.trouble).toBeNull();
+    expect(outbox.storage.fault).toBeNull();
     expect(positions(outbox, 'hub').at(-1)).toBe(40);
     const { hub } = outbox.counters();
     expect(hub?.expired).toBeGreaterThan(20);

@@ -45,7 +45,7 @@ describe('a backlog on a disk that other programs have filled', () => {
       const second = first.open();
       for (let n = 0; n < 20; n += 1) appendRecords(second, { eventId: `NEW-${n}`, bytes: 2000 });
       second.maintain();
-      expect(second.storage).toEqual({ trouble: null, undurable: 0 });
+      expect(second.storage).toEqual({ fault: null, undurable: 0 });
       using harness = killed(first);
       const third = harness.open();
       expect(positions(third, 'hub', 10_000)).toEqual(Array.from({ length: 1220 }, (_, n) => n + 1));
@@ -61,7 +61,7 @@ test('room is made in a file that has no page left, where each record that goes 
   using harness = createHarness();
   const outbox = harness.open({ maxMegabytes: 1 });
   for (let n = 0; n < 1500; n += 1) appendRecords(outbox, { eventId: `EVENT-${n}`, open: false });
-  expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
+  expect(outbox.storage).toEqual({ fault: null, undurable: 0 });
   const { accepted = 0, expired = 0, pending = 0 } = outbox.counters().hub ?? {};
   expect({ accepted, sum: expired + pending }).toEqual({ accepted: 1500, sum: 1500 });
   expect(expired).toBeGreaterThan(0);
@@ -75,7 +75,7 @@ test('results of deliveries are written into a file that has no page left for re
   using harness = createHarness();
   const outbox = harness.open({ maxMegabytes: 1, sinks: ['hub'] });
   for (let n = 0; n < 200; n += 1) appendRecords(outbox, { eventId: 'OPEN', bytes: 3000 });
-  expect(outbox.storage.trouble).toMatchObject({ kind: 'full' });
+  expect(outbox.storage.fault).toMatchObject({ kind: 'full' });
   const onDisk = positions(outbox, 'hub', 1000).slice(0, -outbox.storage.undurable);
   const dead = { state: 'dead', code: 'poison', reason: 'y'.repeat(1000) } as const;
   outbox.settle(
@@ -199,7 +199,7 @@ class World {
     this.outbox.append(after(state, 1, event, isOpen), [record]);
     this.outbox.retry();
     if (this.#waitingBytes > this.#allowedBytes) this.isOverfull = true;
-    if (this.outbox.storage.trouble !== null && !this.isOverfull) this.timesStuck += 1;
+    if (this.outbox.storage.fault !== null && !this.isOverfull) this.timesStuck += 1;
   }
 
   #deliver(name: SinkName, limit: number): void {

@@ -57,7 +57,7 @@ describe.runIf(canRemove)('files that are removed while the bridge runs', () => 
       using harness = runningHarness();
       remove(harness.directory);
       act(harness.outbox);
-      expect(harness.outbox.storage).toEqual({ trouble: null, undurable: 0 });
+      expect(harness.outbox.storage).toEqual({ fault: null, undurable: 0 });
       expect(codes(harness)).toEqual(['removed', 'recreated']);
       expect(harness.lines[0]?.message).toContain(message);
       expect(harness.lines[1]?.message).toContain('undelivered: hub 3, table 5');
@@ -102,7 +102,7 @@ describe.runIf(canRemove)('files that were removed and cannot be recreated', () 
     writeFileSync(harness.directory, '');
     harness.outbox.retry();
     appendRecords(harness.outbox);
-    expect(harness.outbox.storage).toMatchObject({ trouble: { code: 'ENOTDIR' }, undurable: 1 });
+    expect(harness.outbox.storage).toMatchObject({ fault: { code: 'ENOTDIR' }, undurable: 1 });
     expect(positions(harness.outbox, 'hub')).toEqual([3, 4, 5, 6]);
     harness.outbox.settle('hub', [{ position: 3, state: 'delivered' }], noProgress);
     for (let second = 0; second < 20; second += 1) {
@@ -125,7 +125,7 @@ describe.runIf(canRemove)('files that were removed and cannot be recreated', () 
     appendRecords(other, { count: 9 });
     harness.outbox.retry();
     appendRecords(harness.outbox);
-    expect(harness.outbox.storage.trouble).toMatchObject({
+    expect(harness.outbox.storage.fault).toMatchObject({
       code: 'in-use',
       reason: new OutboxInUse(harness.directory).message,
     });
@@ -147,7 +147,7 @@ describe.runIf(canRemove)('files that were removed and cannot be recreated', () 
     const other = harness.open();
     appendRecords(other, { count: 2 });
     appendRecords(harness.outbox, { eventId: 'MEANWHILE' });
-    expect(harness.outbox.storage.trouble?.code).toBe('in-use');
+    expect(harness.outbox.storage.fault?.code).toBe('in-use');
     expect(positions(harness.outbox, 'hub')).toEqual([6]);
     expect(positions(other, 'hub')).toEqual([3, 4, 5, 6, 7]);
     other.close();
@@ -155,7 +155,7 @@ describe.runIf(canRemove)('files that were removed and cannot be recreated', () 
     deliverAll(harness.outbox, 'table');
     await harness.clock.advance(5_000);
     harness.outbox.retry();
-    expect(harness.outbox.storage.trouble).toBeNull();
+    expect(harness.outbox.storage.fault).toBeNull();
     expect(harness.outbox.state).toMatchObject({ streamId: harness.streamId, position: 7 });
     expect(positions(harness.outbox, 'hub')).toEqual([3, 4, 5, 6, 7]);
   });
