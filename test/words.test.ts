@@ -7,8 +7,8 @@ const retiredSymbols = `
   assembleBridge balanceBooks bearsWitness becomeOwnerOf Bell Bench carryOut CarryOut Circumstances Consequence CountedTurn
   Delivery feel Flight giveUp goThere Greeting Ground HostReading inTheTable Ink keepHouse knownIn layGround Leaving Ledger
   Lineup Look lookAll lookAround looks Making mostTelling Narrator onTheHub RequestDesk Rig sayOnce saysGoodbye Seen SeenDocument
-  setAside Settlement Sight sights sightsOf StepToDescribe Storyteller Surroundings Symptom tell teller tellLeft tellPerson
-  TickFigures tidy told Told toldBy TroubleTeller TurnLog UndecidedDocument unfit Unplaced Unsequenced untold Unwritten Vitals
+  setAside Settlement Sight sights sightsOf StepToDescribe StorageTrouble Storyteller Surroundings Symptom tell teller tellLeft tellPerson
+  TickFigures tidy told Told toldBy troubleOf TroubleTeller TurnLog UndecidedDocument unfit Unplaced Unsequenced untold Unwritten Vitals
   Voice wasFelt wayIsOpen Whereabouts
 
   Affliction afflict asItGoes askOnTerminal AskPerson askTheService asAzureSaid createDoor doors Feeling greet greeting

@@ -112,6 +112,7 @@ const serviceFacts = ({
   poll,
   stuck,
   inMemoryOnly: storage.undurable,
+  // A published key of status version 1: it keeps its name.
   storageTrouble: storage.fault && {
     since: storage.fault.since,
     code: storage.fault.code,
