@@ -107,8 +107,7 @@ export function statusLine(condition: Condition): string {
   if (first !== undefined) return first;
   const { openEvents, sinks } = condition;
   const waiting = sinks.reduce((sum, { counters }) => sum + counters.pending, 0);
-  const events =
-    openEvents === 0 ? 'no event under way' : `${openEvents} ${openEvents === 1 ? 'event' : 'events'} under way`;
+  const events = `${openEvents === 0 ? 'no' : openEvents} open ${openEvents === 1 ? 'event' : 'events'}`;
   const late = remarks(condition);
   const rest = waiting === 0 ? 'nothing is waiting for delivery' : `${waiting} waiting for delivery`;
   return `Polling; ${[events, ...(late.length > 0 ? late : [rest])].join('; ')}.`;

@@ -67,19 +67,19 @@ const cases: readonly {
     name: 'all is well',
     but: {},
     status: 'ok',
-    message: /^Polling; no event under way; nothing is waiting for delivery\.$/,
+    message: /^Polling; no open events; nothing is waiting for delivery\.$/,
   },
   {
     name: 'a delivery in flight is no problem',
     but: { sinks: [{ ...idle, counters: { ...noCounters, pending: 1 }, oldestPendingAt: '2026-03-14T09:29:50.000Z' }] },
     status: 'ok',
-    message: /^Polling; no event under way; 1 waiting for delivery\.$/,
+    message: /^Polling; no open events; 1 waiting for delivery\.$/,
   },
   {
     name: 'a sink that refuses is neither dead nor unready, and not called well',
     but: { sinks: [failing('http-403', '2026-03-14T09:29:50.000Z')], openEvents: 1 },
     status: 'warning',
-    message: /^Polling; 1 event under way; event-hubs is refused \(http-403\), 4 waiting\.$/,
+    message: /^Polling; 1 open event; event-hubs is refused \(http-403\), 4 waiting\.$/,
   },
   {
     name: 'a sink that has failed for more than two minutes is reported with the time since its last delivery',
@@ -113,7 +113,7 @@ const cases: readonly {
     but: { senders: [sender(3)] },
     status: 'warning',
     message:
-      /^Polling; no event under way; the sender process event-hubs failed 3 times in the last 10 min \(sender-exited\)\.$/,
+      /^Polling; no open events; the sender process event-hubs failed 3 times in the last 10 min \(sender-exited\)\.$/,
   },
   {
     name: 'a loop that is stuck is named, with its limit and the reason for it',

@@ -27,7 +27,7 @@ test('a first installation installs every file and starts the service', async ()
   const { places } = harness;
   const done = await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
   expect(done).toMatchObject({ outcome: 'becomes-ready', folder: '1.0.0', from: null, wasThere: false });
-  expect(done.message).toBe('Polling; no event under way.');
+  expect(done.message).toBe('Polling; no open events.');
   expect(harness.runs()).toContain('1.0.0');
   expect(readlinkSync(places.current)).toBe('versions/1.0.0');
   expect(readlinkSync(places.command)).toBe('/opt/scheduled-events-bridge/current/scheduled-events-bridge');

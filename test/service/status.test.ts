@@ -26,7 +26,7 @@ test('the status has the version, the one to fall back to, how it runs and its r
     versions: ['1.0.0', '2.0.0'],
     isAsItWasReady: true,
     enabled: true,
-    service: { active: 'active', sub: 'running', pid: 4711, message: 'Polling; no event under way.' },
+    service: { active: 'active', sub: 'running', pid: 4711, message: 'Polling; no open events.' },
     configuration: { file: '/etc/scheduled-events-bridge/config.json', isThere: true, problems: [] },
     stateDirectory: '/var/lib/scheduled-events-bridge',
     command: 'ours',

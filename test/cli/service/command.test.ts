@@ -34,7 +34,7 @@ test('service install reports that the service is ready, and that restarts may t
     harness.configuration(),
   );
   expect(code).toBe(0);
-  expect(said).toContain('Version 1.0.0 runs and is ready. Status: Polling; no event under way.');
+  expect(said).toContain('Version 1.0.0 runs and is ready. Status: Polling; no open events.');
   expect(said).toMatch(/From now on restarts .* that users request may wait up to 15 minutes/);
 });
 
@@ -169,7 +169,7 @@ test('service status has a page and JSON, and fails when an enabled service does
   expect(page.out.split('\n')).toEqual([
     'scheduled-events-bridge 1.0.0',
     'The service is active (running), and starts at boot.',
-    'Status: Polling; no event under way.',
+    'Status: Polling; no open events.',
     'Configuration: /etc/scheduled-events-bridge/config.json.',
     '',
   ]);
