@@ -248,7 +248,7 @@ export function createBridge({
     imds,
     configured: config.observer,
     computer: hostname(),
-    stored: outbox.observer,
+    stored: outbox.storedObserver?.observer ?? null,
     clock,
     log,
   });

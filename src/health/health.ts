@@ -1,7 +1,7 @@
 import type { DeadlineCounts } from '../azure/deadline.ts';
 import type { Log } from '../log.ts';
-import type { Outbox } from '../outbox/outbox.ts';
-import { imbalance, noCounters } from '../outbox/store/counters.ts';
+import { noCounters, type Outbox } from '../outbox/outbox.ts';
+import { imbalance } from '../outbox/store/counters.ts';
 import type { Relay } from '../relay/relay.ts';
 import { jsonAnswer, serveHttp, textAnswer } from './http.ts';
 import type { Readings, SinkReadings } from './metric-family.ts';

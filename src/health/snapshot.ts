@@ -87,7 +87,7 @@ export function pollFigures({
 /** As the reader reports of the file, but as of now. */
 const outboxReport = (outbox: Outbox): OutboxReport => ({
   ...reportedState(outbox.state),
-  observer: outbox.observer,
+  observer: outbox.storedObserver?.observer ?? null,
   openApprovals: outbox.state.approved.size === 0 ? [] : outbox.openApprovals(),
   sinks: sinkRows(outbox),
   bytes: outbox.fill.bytes,

@@ -11,7 +11,7 @@ import { timetable } from './timetable.ts';
 
 export interface HeartbeatOptions {
   readonly config: Config;
-  readonly outbox: Pick<Outbox, 'state' | 'observer' | 'counters' | 'backlog' | 'pending'>;
+  readonly outbox: Pick<Outbox, 'state' | 'storedObserver' | 'counters' | 'backlog' | 'pending'>;
   readonly counts: () => HeartbeatPolls;
   readonly upMs: () => number;
   readonly senders: readonly HeartbeatSender[];
@@ -148,8 +148,8 @@ function factsOf(
     readonly recent: PollTotals;
   },
 ): HeartbeatFacts | null {
-  const { observer } = outbox;
-  if (observer === null) return null;
+  const observer = outbox.storedObserver?.observer;
+  if (!observer) return null;
   const { streamId, position, events, imdsApiVersion, lastDocumentAt } = outbox.state;
   const at = clock.now();
   const waiting = outbox.backlog().filter(({ pending }) => pending > 0);

@@ -6,7 +6,7 @@ export type HeartbeatState = 'starting' | 'running' | 'stopping';
 /** What a heartbeat is made of, at one moment. */
 export interface HeartbeatFacts {
   readonly at: Date;
-  readonly observer: NonNullable<Outbox['observer']>;
+  readonly observer: NonNullable<Outbox['storedObserver']>['observer'];
   readonly state: HeartbeatState;
   /** Why it stops: `asked` (SIGTERM, SIGINT, the service manager) or `failed`; null while it does not. */
   readonly stopReason: string | null;

@@ -10,7 +10,7 @@ import type { Outbox } from './outbox.ts';
  */
 export function confirmOwnership(
   parts: {
-    readonly outbox: Pick<Outbox, 'observer' | 'observerBootId' | 'archive' | 'rememberObserver'>;
+    readonly outbox: Pick<Outbox, 'storedObserver' | 'archive' | 'rememberObserver'>;
     readonly observer: {
       known(): Observer | null;
       /** The vmId was read, or configured, in this process. */
@@ -26,7 +26,7 @@ export function confirmOwnership(
   const { outbox, observer, host, isVmIdSet } = parts;
   return new Promise((resolve) => {
     const settle = (fresh: Observer): void => {
-      const stored = outbox.observer;
+      const stored = outbox.storedObserver?.observer;
       if (stored && stored.vmId.toLowerCase() !== fresh.vmId.toLowerCase()) {
         const before = `${stored.vmName} (vmId ${stored.vmId})`;
         const now = `${fresh.vmName} (vmId ${fresh.vmId}${isVmIdSet ? ', as observer.vmId says' : ''})`;
@@ -39,8 +39,9 @@ export function confirmOwnership(
     stop.addEventListener('abort', () => resolve(false), { once: true });
     const known = observer.known();
     if (known && observer.fresh()) settle(known);
-    else if (outbox.observer && isSameBoot(outbox.observerBootId, host.bootId())) resolve(true);
+    else {
+      const bootId = outbox.storedObserver?.bootId ?? null;
+      if (bootId !== null && bootId === host.bootId()) resolve(true);
+    }
   });
 }
-
-const isSameBoot = (stored: string | null, present: string | null): boolean => stored !== null && stored === present;

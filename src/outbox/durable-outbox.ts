@@ -10,6 +10,7 @@ import {
   type DeliveryUpdate,
   type FiledRequest,
   type Fill,
+  noCounters,
   noProgress,
   type Outbox,
   type OutboxCounters,
@@ -22,16 +23,23 @@ import {
   type SinkBacklog,
   type SinkProgress,
   type Storage,
+  type StoredObserver,
 } from './outbox.ts';
-import { CounterChanges, noCounters } from './store/counters.ts';
+import { CounterChanges } from './store/counters.ts';
 import { bufferedRecord, type FoundDelivery } from './store/deliveries.ts';
 import { Disk } from './store/disk.ts';
-import type { OutboxFile } from './store/outbox-file.ts';
+import { chunkBounds, type OutboxFile } from './store/outbox-file.ts';
 import { resumed } from './store/position-mark.ts';
-import type { StoredObserver } from './store/state-store.ts';
 import { isWorthStoring, newState, writeChecked } from './store/state-store.ts';
 import { observerRow, WriteBuffer } from './write-buffer.ts';
 
+/**
+ * Every commit waits for the disk, and the results of a backlog of thousands arrive in small pieces: one commit for each took
+ * half of the time of a drain. So after a commit that took 1 ms, delivery updates wait 9 ms for the next one, unless they fill
+ * a transaction. A crash meanwhile sends what was delivered once more, so nothing waits for long.
+ */
+const restPerWork = 9;
+const longestRestMs = 100;
 /** While nothing can be written, deliveries alone do not try the disk more often than this. */
 const retryEveryMs = 1_000;
 
@@ -53,15 +61,17 @@ class DurableOutbox implements Outbox {
   readonly #listeners = new Set<(records: readonly LifecycleRecord[]) => void>();
   #state: LifecycleState;
   #history: object = {};
-  #observer: StoredObserver;
+  #storedObserver: StoredObserver | null;
   /** There was no file to read at start, or another instance has it: one that appears later may hold other things. */
   #isDetached: boolean;
   /** Appended, and not yet offered to the relays. */
   #pendingNotifications: LifecycleRecord[] = [];
   /** The rest of a large append, written at the next turn of the event loop. */
   #rest: NodeJS.Immediate | null = null;
-  #triedAt = Number.NEGATIVE_INFINITY;
-  #isClosed = false;
+  /** Before this moment, in monotonic milliseconds, what can wait is not written. */
+  #restsUntil = Number.NEGATIVE_INFINITY;
+  #isCommitScheduled = false;
+  readonly #closing = new AbortController();
 
   constructor(options: OutboxOptions) {
     this.#options = options;
@@ -75,7 +85,7 @@ class DurableOutbox implements Outbox {
     const { file } = this.#disk;
     this.#isDetached = file === null;
     this.#state = file ? resumed(file.state, this.#options) : newState();
-    this.#observer = file?.observer ?? noObserver;
+    this.#storedObserver = file?.storedObserver ?? null;
   }
 
   get state(): LifecycleState {
@@ -86,12 +96,8 @@ class DurableOutbox implements Outbox {
     return this.#history;
   }
 
-  get observer(): Observer | null {
-    return this.#observer.observer;
-  }
-
-  get observerBootId(): string | null {
-    return this.#observer.bootId;
+  get storedObserver(): StoredObserver | null {
+    return this.#storedObserver;
   }
 
   get storage(): Storage {
@@ -120,8 +126,9 @@ class DurableOutbox implements Outbox {
   }
 
   rememberObserver(observer: Observer, bootId: string | null): void {
-    this.#observer = { observer, bootId };
-    this.#buffer.writeLater(observerRow, (db) => writeChecked(db, 'observer', JSON.stringify({ observer, bootId })));
+    const stored = { observer, bootId };
+    this.#storedObserver = stored;
+    this.#buffer.writeLater(observerRow, (db) => writeChecked(db, 'observer', JSON.stringify(stored)));
     this.#write();
   }
 
@@ -129,7 +136,7 @@ class DurableOutbox implements Outbox {
     this.#stopWriting();
     this.#buffer.clear();
     this.#pendingNotifications = [];
-    this.#observer = noObserver;
+    this.#storedObserver = null;
     this.#disk.archive(reason);
     const { file } = this.#disk;
     this.#replaceState(file?.state ?? newState());
@@ -207,8 +214,11 @@ class DurableOutbox implements Outbox {
 
   counters(): OutboxCounters {
     const changes = new CounterChanges();
-    this.#buffer.countRecords(changes);
-    this.#buffer.countUpdates(changes);
+    // While the disk takes writes, what waits for a commit is counted with it: a crash takes no count back.
+    if (this.#disk.fault) {
+      this.#buffer.countRecords(changes);
+      this.#buffer.countUpdates(changes);
+    }
     const stored = this.#disk.file?.sinks;
     const names = [...new Set([...(stored?.keys() ?? []), ...this.#options.sinks])].sort();
     return Object.fromEntries(
@@ -225,29 +235,25 @@ class DurableOutbox implements Outbox {
   }
 
   retry(): void {
-    if (this.#disk.fault || this.#disk.displacement) this.#writeAtTimes();
+    if (this.#disk.fault) this.#writeAtTimes();
+    else if (!this.#buffer.isEmpty || this.#disk.displacement) this.#write();
     this.#disk.report();
   }
 
   maintain(): void {
-    if (this.#disk.fault || this.#disk.displacement || isWorthStoring(this.#stored, this.#state)) this.#write();
+    if (this.#disk.fault || this.#disk.displacement) this.#write();
     this.#disk.maintain();
   }
 
   close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#stopWriting();
-    if (!this.#isAllWritten || this.#disk.displacement) this.#write({ isAll: true, isEnd: true });
+    if (this.#closing.signal.aborted) return;
+    this.#closing.abort();
+    this.#write({ isAll: true, isEnd: true });
     this.#disk.close();
   }
 
   get #stored(): LifecycleState {
     return (this.#isDetached ? null : this.#disk.file?.state) ?? nothingStored;
-  }
-
-  get #isAllWritten(): boolean {
-    return this.#buffer.isEmpty && this.#stored === this.#state;
   }
 
   #now(): string {
@@ -265,16 +271,24 @@ class DurableOutbox implements Outbox {
 
   /** Work on the file as such, after all that was in memory. Null when the disk takes no writes: then nothing was done. */
   #writtenNow<T>(work: (file: OutboxFile) => T): T | null {
-    this.#stopWriting();
-    if (!this.#isAllWritten || this.#disk.displacement) this.#write({ isAll: true });
+    this.#write({ isAll: true });
     if (!this.#buffer.isEmpty || this.#isDetached) return null;
     return this.#disk.attempt(work);
   }
 
+  /** For what can wait until the disk has rested; while it takes no writes, `retry` tries it again. */
   #writeAtTimes(): void {
-    const now = this.#options.clock.monotonicMs();
-    if (this.#disk.fault && now - this.#triedAt < retryEveryMs) return;
-    this.#write();
+    const { clock } = this.#options;
+    const restMs = this.#restsUntil - clock.monotonicMs();
+    const isHealthy = this.#disk.fault === null;
+    if (restMs <= 0 || (isHealthy && this.#buffer.updates >= chunkBounds.rows)) this.#write();
+    else if (isHealthy && !this.#isCommitScheduled) {
+      this.#isCommitScheduled = true;
+      void clock.sleep(restMs, this.#closing.signal).then(() => {
+        this.#isCommitScheduled = false;
+        if (!this.#closing.signal.aborted && !this.#buffer.isEmpty) this.#writeAtTimes();
+      });
+    }
   }
 
   #stopWriting(): void {
@@ -287,13 +301,15 @@ class DurableOutbox implements Outbox {
    * of the event loop; else all at once. `isEnd`: no other write follows.
    */
   #write({ isAll = this.#disk.fault !== null, isEnd = false } = {}): void {
-    if (this.#rest) return;
+    if (this.#rest && !isAll) return;
+    this.#stopWriting();
+    const began = this.#options.clock.monotonicMs();
     const isDone = this.#disk.attempt((file) => {
       if (this.#isDetached) this.#reattach(file);
       while (!file.write(this.#buffer, this.#state, isEnd)) if (!isAll) return false;
       return true;
     });
-    if (isDone !== false) this.#finish(isDone === true);
+    if (isDone !== false) this.#finish(isDone === true, began);
     else {
       this.#rest = setImmediate(() => {
         this.#rest = null;
@@ -302,8 +318,9 @@ class DurableOutbox implements Outbox {
     }
   }
 
-  #finish(isWritten: boolean): void {
-    this.#triedAt = this.#options.clock.monotonicMs();
+  #finish(isWritten: boolean, began: number): void {
+    const ended = this.#options.clock.monotonicMs();
+    this.#restsUntil = ended + (isWritten ? Math.min(longestRestMs, restPerWork * (ended - began)) : retryEveryMs);
     if (isWritten) {
       this.#buffer.clear();
     } else {
@@ -332,7 +349,7 @@ class DurableOutbox implements Outbox {
       if (sinks.some((sink) => this.#buffer.pending(sink, { limit: 1 }).length > 0)) throw stillSending;
       this.#buffer.discard([...this.#buffer.records.keys()], this.#now());
       this.#replaceState(resumed(file.state, this.#options));
-      if (!this.#buffer.rows.has('observer')) this.#observer = file.observer;
+      if (!this.#buffer.rows.has(observerRow)) this.#storedObserver = file.storedObserver;
     }
     this.#isDetached = false;
   }
@@ -365,4 +382,3 @@ const approvalOf = ({ eventId }: { readonly eventId: string }): string => `appro
 const answerOf = (number: number): string => `answer ${number}`;
 
 const nothingStored = emptyState('');
-const noObserver: StoredObserver = { observer: null, bootId: null };

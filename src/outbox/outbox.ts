@@ -38,10 +38,8 @@ export interface Outbox {
   readonly state: LifecycleState;
   /** The same object while `state` continues its predecessor; another one once it was replaced by that of a file. */
   readonly history: object;
-  /** Identity of the observer as stored. */
-  readonly observer: Observer | null;
-  /** Boot id under which the observer was stored: a clone has another. */
-  readonly observerBootId: string | null;
+  /** Null before the first one is remembered. */
+  readonly storedObserver: StoredObserver | null;
   readonly storage: Storage;
   readonly fill: Fill;
   /** The last time a damaged file was replaced. */
@@ -61,8 +59,9 @@ export interface Outbox {
   /** Oldest first, those in memory included. Never throws; a sink that is not configured has none. */
   pending(sink: string, query: PendingQuery): PendingDelivery[];
   /**
-   * Writes updates of deliveries and the progress of the sink in one transaction. Never throws: what cannot be written
-   * is remembered, nothing is offered again in this process, and the next transaction that succeeds writes it.
+   * Writes updates of deliveries and the progress of the sink in one transaction, together with others where the disk would
+   * be busy with that: 100 ms later at most. Never throws: what cannot be written is remembered, nothing is offered again in
+   * this process, and the next transaction that succeeds writes it.
    */
   settle(sink: string, updates: readonly DeliveryUpdate[], progress: SinkProgress): void;
   /**
@@ -88,7 +87,7 @@ export interface Outbox {
    */
   purge(which: PurgeSelection): number;
   progress(sink: string): SinkProgress;
-  /** As on disk, and what happened since. Sinks that left stay in it. */
+  /** As committed; while the disk takes no writes, with what happened since. Sinks that left stay in it. */
   counters(): OutboxCounters;
   /** Of every configured sink, in that order. Reads no disk. */
   backlog(): SinkBacklog[];
@@ -101,6 +100,12 @@ export interface Outbox {
   maintain(): void;
   /** Writes what it can, and lets the next instance in. */
   close(): void;
+}
+
+/** The identity of the observer, and the boot under which it was learned: a clone has another. */
+export interface StoredObserver {
+  readonly observer: Observer;
+  readonly bootId: string | null;
 }
 
 /** Durable, or in memory for as long as the disk takes no writes. */
@@ -209,21 +214,23 @@ export const noProgress: SinkProgress = {
 };
 
 /** Deliveries of one sink by their state. At every moment `accepted = delivered + pending + dead + expired + abandoned`. */
-export interface SinkCounters {
+export type SinkCounters = Readonly<typeof noCounters>;
+
+export const noCounters = {
   /** Records for this sink, counted again when it returns to the configuration. */
-  readonly accepted: number;
-  readonly delivered: number;
+  accepted: 0,
+  delivered: 0,
   /** Not settled now. */
-  readonly pending: number;
+  pending: 0,
   /** Dead letters now: refused, kept with their reason. */
-  readonly dead: number;
+  dead: 0,
   /** Discarded for lack of room before this sink had them, purged, or lost with a damaged file. */
-  readonly expired: number;
+  expired: 0,
   /** Not settled when the sink left the configuration. */
-  readonly abandoned: number;
+  abandoned: 0,
   /** Of those delivered: sent from memory, never on disk before. */
-  readonly undurable: number;
-}
+  undurable: 0,
+};
 
 /** By the sink's name. */
 export type OutboxCounters = Readonly<Record<string, SinkCounters>>;

@@ -6,10 +6,9 @@ import type { ApprovalIntent, Recovery } from './outbox.ts';
 import { readIn } from './store/connection.ts';
 import { sizeOf } from './store/files.ts';
 import { layoutOf, withCompanions } from './store/layout.ts';
-import { loadRecovery } from './store/open.ts';
 import { loadSinks, type SinkRow } from './store/sink-store.ts';
 import { one } from './store/sql.ts';
-import { loadObserver, loadState } from './store/state-store.ts';
+import { loadObserver, loadRecovery, loadState } from './store/state-store.ts';
 
 /** What an outbox holds, as of one moment: read from its file, or answered by the process that has it open. */
 export interface OutboxReport extends ReturnType<typeof reportedState> {
@@ -38,7 +37,7 @@ export const readOutbox = (directory: string): OutboxReport | null =>
 
 const report = (db: DatabaseSync, path: string): OutboxReport => ({
   ...reportedState(loadState(db)),
-  observer: loadObserver(db).observer,
+  observer: loadObserver(db)?.observer ?? null,
   openApprovals: openIntents(db),
   sinks: [...loadSinks(db).values()].map((sink) => ({ ...sink, oldestPendingAt: oldestPendingAt(db, sink.name) })),
   bytes: withCompanions(path).reduce((sum, name) => sum + sizeOf(name), 0),

@@ -50,12 +50,16 @@ export class WriteBuffer {
   settle(sink: string, updates: readonly DeliveryUpdate[], at: string): void {
     const known = this.#updates.get(sink) ?? new Map<number, BufferedUpdate>();
     for (const update of updates) {
-      const { position } = update;
-      const before = known.get(position);
+      const before = known.get(update.position);
       if (before && before.state !== 'pending') continue;
-      known.set(position, merged(update, before, at, this.records.has(position)));
+      known.set(update.position, merged(update, before, at));
     }
     if (known.size > 0) this.#updates.set(sink, known);
+  }
+
+  /** How many updates wait for a commit. */
+  get updates(): number {
+    return [...this.#updates.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
   update(sink: string, position: number): BufferedUpdate | undefined {
@@ -100,7 +104,7 @@ export class WriteBuffer {
       for (const [position, update] of updates) {
         if (!write(sink, position, update) || update.state === 'pending') continue;
         changes.move(sink, 'pending', update.state);
-        if (update.undurable) changes.countUndurable(sink);
+        if (update.state === 'delivered' && this.records.has(position)) changes.countUndurable(sink);
       }
     }
   }
@@ -150,13 +154,8 @@ export class WriteBuffer {
 }
 
 /** All updates of a delivery since the last commit are written as one. */
-function merged(
-  update: DeliveryUpdate,
-  before: BufferedUpdate | undefined,
-  at: string,
-  isInMemory: boolean,
-): BufferedUpdate {
+function merged(update: DeliveryUpdate, before: BufferedUpdate | undefined, at: string): BufferedUpdate {
   const { attempts = 0, code = null, reason = null } = before ?? {};
-  if (update.state === 'delivered') return { state: 'delivered', attempts, code, reason, at, undurable: isInMemory };
-  return { ...update, attempts: attempts + 1, at, undurable: false };
+  if (update.state === 'delivered') return { state: 'delivered', attempts, code, reason, at };
+  return { ...update, attempts: attempts + 1, at };
 }

@@ -23,20 +23,15 @@ export function createBacklog(sink: string, outbox: Pick<Outbox, 'pending'>) {
   const incomplete = new Set<string>();
   /** There may be deliveries of events that are neither held nor known to be incomplete. */
   let others = true;
-  let held = { records: 0, bytes: 0 };
   let recordBytes = largestRecordBytes;
   let groups = 0;
 
-  const room = (): number =>
-    Math.max(
-      queues.size === 0 ? 1 : 0,
-      Math.min(most.records - held.records, Math.floor((most.bytes - held.bytes) / recordBytes)),
-    );
+  const held = (): PendingDelivery[] => [...queues.values()].flat();
 
-  const count = (deliveries: readonly PendingDelivery[], sign: 1 | -1): number => {
-    const bytes = deliveries.reduce((sum, { json }) => sum + json.length, 0);
-    held = { records: held.records + sign * deliveries.length, bytes: held.bytes + sign * bytes };
-    return bytes;
+  const room = (): number => {
+    const deliveries = held();
+    const bytes = Math.floor((most.bytes - bytesOf(deliveries)) / recordBytes);
+    return Math.max(queues.size === 0 ? 1 : 0, Math.min(most.records - deliveries.length, bytes));
   };
 
   const hold = (deliveries: readonly PendingDelivery[]): readonly PendingDelivery[] => {
@@ -45,8 +40,7 @@ export function createBacklog(sink: string, outbox: Pick<Outbox, 'pending'>) {
       if (queue) queue.push(delivery);
       else queues.set(delivery.eventKey, [delivery]);
     }
-    const bytes = count(deliveries, 1);
-    if (deliveries.length > 0) recordBytes = Math.max(512, Math.ceil(bytes / deliveries.length));
+    if (deliveries.length > 0) recordBytes = Math.max(512, Math.ceil(bytesOf(deliveries) / deliveries.length));
     return deliveries;
   };
 
@@ -54,7 +48,6 @@ export function createBacklog(sink: string, outbox: Pick<Outbox, 'pending'>) {
     const [next, ...rest] = queues.get(eventKey) ?? [];
     if (!next || rest.length === 0) return;
     queues.set(eventKey, [next]);
-    count(rest, -1);
     incomplete.add(eventKey);
   };
 
@@ -80,13 +73,12 @@ export function createBacklog(sink: string, outbox: Pick<Outbox, 'pending'>) {
       // While others may be there, the next load includes this event.
       if (others) incomplete.delete(eventKey);
     }
-    count(deliveries, -1);
   };
 
   return {
     queues: queues as ReadonlyMap<string, readonly PendingDelivery[]>,
     /** How many are held. */
-    records: (): number => held.records,
+    records: (): number => held().length,
     /** There may be some on disk that could be loaded now. */
     hasMore: (): boolean => others || notHeld().length > 0,
     /** A record of this event was appended. */
@@ -145,16 +137,13 @@ export function createBacklog(sink: string, outbox: Pick<Outbox, 'pending'>) {
       groups += 1;
       for (const delivery of deliveries) delivery.group = groups;
     },
-    /** From now on this is what is sent of the record. */
-    replace(delivery: PendingDelivery, json: Buffer): void {
-      held = { ...held, bytes: held.bytes - delivery.json.length + json.length };
-      delivery.json = json;
-    },
     forget(): void {
       queues.clear();
       incomplete.clear();
       others = true;
-      held = { records: 0, bytes: 0 };
     },
   };
 }
+
+const bytesOf = (deliveries: readonly PendingDelivery[]): number =>
+  deliveries.reduce((sum, { json }) => sum + json.length, 0);

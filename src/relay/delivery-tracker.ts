@@ -165,7 +165,7 @@ export function createDeliveryTracker(parts: {
       else if (decision.kind === 'halved') halve(batch);
       else if (decision.kind === 'suspected') onSuspected(sentBatch, delivery, decision);
       else if (decision.kind === 'dead') onDead(delivery, decision);
-      else if (shorter) backlog.replace(delivery, shorter);
+      else if (shorter) delivery.json = shorter;
     },
     pace: () => pace,
     /** Batches that got through. */
@@ -183,9 +183,7 @@ export function createDeliveryTracker(parts: {
       if (pace.pausedUntil <= now) for (const { heldUntil } of backoffs.values()) times.push(heldUntil);
       return Math.min(...times.filter((time) => time > now)) - now;
     },
-    /** How many updates wait to be written. */
-    unwritten: () => updates.length,
-    /** What has to be written, once. */
+    /** What has to be settled, once. */
     takeUpdates(): readonly DeliveryUpdate[] {
       const taken = updates;
       updates = [];

@@ -4,7 +4,6 @@ import type { Outbox, SinkProgress } from '../outbox/outbox.ts';
 import type { ParsedEntry, SendResult, Sink } from '../sinks/sink.ts';
 import { createBacklog } from './backlog.ts';
 import { type BatchRequest, nextBatches } from './batch.ts';
-import { createCommitThrottle } from './commit-throttle.ts';
 import { createDeliveryTracker, type InFlightBatch } from './delivery-tracker.ts';
 import { createNotifier } from './notifier.ts';
 import { recordOf, send } from './send.ts';
@@ -53,7 +52,6 @@ export class Relay {
   readonly #urgency = createUrgency();
   readonly #tracker;
   readonly #statusLog;
-  readonly #commitThrottle;
   readonly #inFlight = new Set<InFlightBatch>();
   readonly #busy = new Set<string>();
   readonly #finished: { readonly sentBatch: InFlightBatch; readonly result: SendResult }[] = [];
@@ -70,7 +68,6 @@ export class Relay {
     this.#notifier = createNotifier(clock);
     this.#backlog = createBacklog(sink.name, outbox);
     this.#statusLog = createStatusLog({ log, clock, sink: sink.name });
-    this.#commitThrottle = createCommitThrottle(clock);
     this.#tracker = createDeliveryTracker({
       backlog: this.#backlog,
       urgency: this.#urgency,
@@ -149,20 +146,19 @@ export class Relay {
   }
 
   /**
-   * 1. Handle the results that arrived. 2. Send what can be sent, so that the sink works while 3. the disk writes delivery
-   * updates: one transaction for all that arrived meanwhile, with a rest between two while a batch is in flight. 4. Wait for
-   * something to happen.
+   * 1. Handle the results that arrived. 2. Send what can be sent, so that the sink works while 3. the outbox may write the
+   * delivery updates. 4. Wait for something to happen.
    */
   async #drain(signal: AbortSignal): Promise<number> {
     for (;;) {
       this.#options.onPass();
       this.#handleResults(signal.aborted);
       if (!signal.aborted) this.#launch(signal);
-      const unwritten = this.#tracker.unwritten();
-      if (this.#inFlight.size === 0 || this.#commitThrottle.isDue(unwritten)) this.#write();
+      this.#settle();
       this.#logStatus();
       if (this.#inFlight.size === 0) return this.#rest();
-      await this.#notifier.wait(this.#nextDueMs(), signal.aborted ? undefined : signal);
+      const dueMs = this.#tracker.nextDueMs(this.#options.clock.monotonicMs());
+      await this.#notifier.wait(dueMs, signal.aborted ? undefined : signal);
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -266,8 +262,8 @@ export class Relay {
 
   #loadMore(now: number): boolean {
     if (!this.#backlog.hasMore()) return false;
-    // What is delivered but not yet written would be read, and sent, once more.
-    this.#write();
+    // What is delivered but not yet settled would be read, and sent, once more.
+    this.#settle();
     const { step } = this.#tracker.pace();
     const idle = (eventKey: string): boolean =>
       !this.#busy.has(eventKey) && (step > 0 || this.#tracker.status(eventKey, now) === 'held');
@@ -279,7 +275,7 @@ export class Relay {
     const missing = [...this.#urgency.events()].filter((eventKey) => !this.#backlog.queues.has(eventKey));
     const wanted = [...missing, ...this.#urgency.due(now)];
     if (wanted.length === 0) return;
-    this.#write();
+    this.#settle();
     this.#backlog.loadEvents(wanted);
     for (const eventKey of missing) {
       // Purged or expired.
@@ -287,16 +283,10 @@ export class Relay {
     }
   }
 
-  #write(): void {
+  #settle(): void {
     const { sink, outbox } = this.#options;
     const updates = this.#tracker.takeUpdates();
-    if (updates.length === 0) return;
-    this.#commitThrottle.write(() => outbox.settle(sink.name, updates, this.#tracker.progress()));
-  }
-
-  #nextDueMs(): number {
-    const sendDueMs = this.#tracker.nextDueMs(this.#options.clock.monotonicMs());
-    return this.#tracker.unwritten() > 0 ? Math.min(sendDueMs, this.#commitThrottle.dueInMs()) : sendDueMs;
+    if (updates.length > 0) outbox.settle(sink.name, updates, this.#tracker.progress());
   }
 
   #logStatus(): void {

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import type { PollFigures } from '../../src/health/poll-condition.ts';
 import type { LoopProgress } from '../../src/health/progress.ts';
 import { type Condition, liveness, readiness, richHealth, statusLine } from '../../src/health/verdict.ts';
-import { noProgress } from '../../src/outbox/outbox.ts';
-import { noCounters } from '../../src/outbox/store/counters.ts';
+import { noCounters, noProgress } from '../../src/outbox/outbox.ts';
 
 const loop = (name: string, ageMs: number): LoopProgress => ({
   loop: name,

@@ -1,5 +1,5 @@
 import type { HeartbeatFacts } from '../../src/heartbeat/row.ts';
-import { noCounters } from '../../src/outbox/store/counters.ts';
+import { noCounters } from '../../src/outbox/outbox.ts';
 import { observerNamed } from '../support/observations.ts';
 
 /** Everything a heartbeat is made of; every column holds something. */

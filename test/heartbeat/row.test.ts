@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { typeMismatch } from '../../src/azure-simulator/logs-ingestion/columns.ts';
 import { heartbeat, heartbeatRow } from '../../src/heartbeat/row.ts';
-import { noCounters } from '../../src/outbox/store/counters.ts';
+import { noCounters } from '../../src/outbox/outbox.ts';
 import { root } from '../support/source-tree.ts';
 import { sampleFacts } from './facts.ts';
 

@@ -105,7 +105,7 @@ describe('whose outbox it is', () => {
     expect(outbox.pending('hub', { limit: 10 })).toHaveLength(kept ? 1 : 0);
     expect(outbox.state.events.size).toBe(kept ? 1 : 0);
     expect(outbox.history === history).toBe(kept);
-    if (confirmed) expect(outbox.observer?.vmId).toBe((reported ?? stored?.[0])?.vmId);
+    if (confirmed) expect(outbox.storedObserver?.observer.vmId).toBe((reported ?? stored?.[0])?.vmId);
     outbox.close();
   });
 });

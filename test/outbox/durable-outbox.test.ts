@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { noProgress, type Outbox } from '../../src/outbox/outbox.ts';
+import { noCounters, noProgress, type Outbox } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
-import { imbalance, noCounters } from '../../src/outbox/store/counters.ts';
+import { imbalance } from '../../src/outbox/store/counters.ts';
 import { OutboxInUse } from '../../src/outbox/store/errors.ts';
 import { memoryBounds } from '../../src/outbox/store/retention.ts';
 import { observerNamed } from '../support/observations.ts';
@@ -217,7 +217,7 @@ describe('a state directory that cannot be used at start', () => {
     outbox.close();
     const again = harness.open();
     expect(again.state).toMatchObject({ streamId, position: 3 });
-    expect(again.observer?.vmName).toBe('web_3');
+    expect(again.storedObserver?.observer.vmName).toBe('web_3');
     expect(positions(again, 'hub')).toEqual([2, 3]);
     expect(again.counters().hub).toMatchObject({ accepted: 3, delivered: 1, undurable: 1 });
   });

@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { noProgress, type Outbox } from '../../src/outbox/outbox.ts';
+import { noCounters, noProgress, type Outbox } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
-import { imbalance, noCounters } from '../../src/outbox/store/counters.ts';
+import { imbalance } from '../../src/outbox/store/counters.ts';
 import { runs } from '../support/runs.ts';
 import { appendRecords, createHarness, type Harness, positions } from './harness.ts';
 

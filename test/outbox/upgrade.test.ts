@@ -56,7 +56,7 @@ function expectAll(outbox: Outbox, written: Written): void {
     }
   }
   expect([...outbox.state.approved]).toEqual(written.approved);
-  expect(outbox.observer).toMatchObject({ vmName: 'web_0' });
+  expect(outbox.storedObserver?.observer).toMatchObject({ vmName: 'web_0' });
 }
 
 describe.each(releases)('an outbox that version %s wrote', (release) => {
@@ -130,7 +130,7 @@ test('a roll-back to 0.1.0 and forward again keep everything that either wrote',
   expect(again.state).toMatchObject({ streamId: written.streamId, position: written.position + 3 });
   expect(again.state.events.get('newer-9')).toMatchObject({ sequence: written.position + 2 });
   expect(again.state.events.has('older-10')).toBe(true);
-  expect(again.observerBootId).toBe('boot-2');
+  expect(again.storedObserver?.bootId).toBe('boot-2');
   for (const sink of sinks) expect(positions(again, sink).slice(-3)).toEqual([9, 10, 11]);
 });
 

@@ -20,11 +20,12 @@ const outbox = openOutbox({
 });
 const report = (line: string): number => writeSync(1, `${line}\n`);
 
-let durable = 0;
-outbox.onAppended((records) => {
-  durable = records.at(-1)?.position ?? durable;
-  report(`a ${durable}`);
-});
+outbox.onAppended((records) => report(`a ${records.at(-1)?.position}`));
+
+const countDelivered = (): number => outbox.counters().hub?.delivered ?? 0;
+/** Positions in the order in which they were settled, until the outbox counts them: then they are committed. */
+const settled: number[] = [];
+let delivered = countDelivered();
 
 function turn(n: number): void {
   // Now and then more than one transaction.
@@ -36,9 +37,11 @@ function turn(n: number): void {
       first.map((position) => ({ position, state: 'delivered' as const })),
       noProgress,
     );
-    // While a large append is under way, settlements are written with its end.
-    if (durable === outbox.state.position) for (const position of first) report(`d ${position}`);
+    settled.push(...first);
   }
+  const before = delivered;
+  delivered = countDelivered();
+  for (const position of settled.splice(0, delivered - before)) report(`d ${position}`);
   if (n % 20 === 0) outbox.maintain();
   setImmediate(() => turn(n + 1));
 }

@@ -28,22 +28,18 @@ export async function askService(
   const { outbox } = layoutOf(directory);
   if (!existsSync(outbox)) return { answered: false, why: 'no-outbox' };
   if (isServiceRunning(directory) === false) return { answered: false, why: 'no-service' };
-  const db = connectToFile(outbox);
-  try {
-    const number = fileRequest(db, verb, argument, clock.now());
-    const deadline = clock.monotonicMs() + timeoutMs;
-    for (;;) {
-      await clock.sleep(pollEveryMs, signal);
-      const isGone = isServiceRunning(directory) === false;
-      const isOver = isGone || signal.aborted || clock.monotonicMs() >= deadline;
-      const found = answerTo(db, number);
-      if (found) return { answered: true, answer: withMessage(found.answer) };
-      // Where it is answered in the instant in which it is withdrawn, the answer counts.
-      if (isOver && withdrawRequest(db, number)) return { answered: false, why: isGone ? 'no-service' : 'no-answer' };
-      if (isOver && !answerTo(db, number)) return { answered: false, why: 'no-answer' };
-    }
-  } finally {
-    db.close();
+  using db = connectToFile(outbox);
+  const number = fileRequest(db, verb, argument, clock.now());
+  const deadline = clock.monotonicMs() + timeoutMs;
+  for (;;) {
+    await clock.sleep(pollEveryMs, signal);
+    const isGone = isServiceRunning(directory) === false;
+    const isOver = isGone || signal.aborted || clock.monotonicMs() >= deadline;
+    const found = answerTo(db, number);
+    if (found) return { answered: true, answer: withMessage(found.answer) };
+    // Where it is answered in the instant in which it is withdrawn, the answer counts.
+    if (isOver && withdrawRequest(db, number)) return { answered: false, why: isGone ? 'no-service' : 'no-answer' };
+    if (isOver && !answerTo(db, number)) return { answered: false, why: 'no-answer' };
   }
 }
 

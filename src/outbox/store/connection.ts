@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { OutboxDamaged, OutboxTooNew, faultOf } from './errors.ts';
+import { faultOf, OutboxDamaged, OutboxTooNew } from './errors.ts';
 import { sizeOf } from './files.ts';
-import { applicationId, layoutOf, sentinel } from './layout.ts';
-import { migrate, missingParts, migrations as ours, refuseNewer } from './migrate.ts';
+import { layoutOf, sentinel } from './layout.ts';
+import { isOutbox, migrate, missingParts, migrations as ours, refuseNewer } from './migrate.ts';
 import { closedOnError, one } from './sql.ts';
 import { readMeta } from './state-store.ts';
 
@@ -99,9 +99,7 @@ const urlOf = (path: string, query: string): URL => Object.assign(pathToFileURL(
 const guarded = (db: DatabaseSync, path: string, migrations = ours, prepare: (db: DatabaseSync) => void = () => {}) =>
   closedOnError(db, () => {
     db.exec('PRAGMA trusted_schema = OFF');
-    if (one<{ application_id: number }>(db, 'PRAGMA application_id')?.application_id !== applicationId) {
-      throw new OutboxDamaged('it is another program’s database, or the remains of one');
-    }
+    if (!isOutbox(db)) throw new OutboxDamaged('it is another program’s database, or the remains of one');
     refuseNewer(db, path, migrations);
     if (readMeta(db, 'sentinel') !== sentinel) throw new OutboxDamaged('its first rows are missing');
     prepare(db);

@@ -1,14 +1,4 @@
-import type { SinkCounters } from '../outbox.ts';
-
-export const noCounters: SinkCounters = {
-  accepted: 0,
-  delivered: 0,
-  pending: 0,
-  dead: 0,
-  expired: 0,
-  abandoned: 0,
-  undurable: 0,
-};
+import { noCounters, type SinkCounters } from '../outbox.ts';
 
 export const counterNames = Object.keys(noCounters) as readonly (keyof SinkCounters)[];
 

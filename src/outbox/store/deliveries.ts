@@ -28,8 +28,6 @@ export interface BufferedUpdate {
   readonly code: string | null;
   readonly reason: string | null;
   readonly at: string;
-  /** Delivered from memory. */
-  readonly undurable: boolean;
 }
 
 /** A row as it was found; `damaged` when its bytes are not those that were written. */

@@ -1,5 +1,6 @@
 import { accessSync, chmodSync, constants, lstatSync, mkdirSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { codeOf } from './errors.ts';
 import { attempt } from './files.ts';
 import { filesOf, type Layout } from './layout.ts';
 
@@ -111,6 +112,3 @@ function causeAt(path: string, directory: string): Pick<DirectoryUnusable, 'code
 }
 
 const ifFound = { throwIfNoEntry: false } as const;
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unexpected';

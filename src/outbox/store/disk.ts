@@ -2,18 +2,17 @@ import { existsSync } from 'node:fs';
 import type { LifecycleState } from '../../lifecycle/state.ts';
 import type { Fill, OutboxOptions, Recovery, Storage } from '../outbox.ts';
 import { explained, makeDirectory, secureDirectory } from './directory.ts';
-import { OutboxInUse, OutboxTooNew, faultOf } from './errors.ts';
+import { faultOf, OutboxInUse, OutboxTooNew } from './errors.ts';
 import { attempt, isDone } from './files.ts';
 import { type Layout, layoutOf } from './layout.ts';
 import { type Lock, takeLock } from './lock.ts';
 import { openReadable, openSound } from './open.ts';
-import { OutboxFile } from './outbox-file.ts';
+import type { OutboxFile } from './outbox-file.ts';
 import { type Archived, createOutboxLog, type OutboxLog } from './outbox-log.ts';
 import { PositionMark } from './position-mark.ts';
 import { type Memory, Quota } from './quota.ts';
 import { quarantine, restore } from './replacement.ts';
 import { ensureReserve, freeReserve } from './reserve.ts';
-import { closedOnError } from './sql.ts';
 
 /** After an error that is not about space the file is reopened or recreated, but not more often than this. */
 const reopenEveryMs = 5_000;
@@ -224,25 +223,24 @@ export class Disk {
     const at = clock.now();
     const archivedTo =
       this.#archiveDue && existsSync(this.#layout.outbox) ? quarantine(this.#layout, 'archived', at) : null;
-    const opened = openSound(this.#layout, { at, version }, damage);
-    this.#file = closedOnError(opened.db, () => new OutboxFile(opened, sinks));
-    this.#mark?.write(opened.state, true);
+    const { file, isRecovered } = openSound(this.#layout, { at, version, sinks }, damage);
+    this.#file = file;
+    this.#mark?.write(file.state, true);
     this.#isRemovalReported = false;
     if (this.#archiveDue) this.#outboxLog.archived({ ...this.#archiveDue, movedTo: archivedTo });
     this.#archiveDue = null;
-    this.#recovery = opened.recovery;
-    if (opened.isRecovered && opened.recovery) this.#outboxLog.recovered(opened.recovery);
+    this.#recovery = file.recovery;
+    if (isRecovered && file.recovery) this.#outboxLog.recovered(file.recovery);
     this.#playBack('RESTART');
-    this.#quota.bound(this.#file);
+    this.#quota.bound(file);
     ensureReserve(this.#layout.reserve);
-    this.#quota.measure(this.#file);
+    this.#quota.measure(file);
   }
 
   /** On a disk that takes no writes: what the file holds is known and sent, and updates of it stay in memory. @throws OutboxTooNew */
   #openReadOnly(): void {
     try {
-      const opened = openReadable(this.#layout);
-      this.#file = closedOnError(opened.db, () => new OutboxFile(opened, null));
+      this.#file = openReadable(this.#layout);
     } catch (error) {
       if (error instanceof OutboxTooNew) throw error;
     }

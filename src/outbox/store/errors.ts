@@ -36,6 +36,10 @@ const kinds: Readonly<Record<number, StorageFault['kind']>> = {
   26: 'damaged',
 };
 
+/** Of an error of the system. */
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unexpected';
+
 /** Why the outbox cannot be written, from any thrown value. */
 export function faultOf(error: unknown): StorageFault {
   if (error instanceof OutboxDamaged) return { kind: 'damaged', code: 'damaged', reason: error.message };
@@ -45,6 +49,6 @@ export function faultOf(error: unknown): StorageFault {
     const primary = error.errcode & 0xff;
     return { kind: kinds[primary] ?? 'unavailable', code: `sqlite-${primary}`, reason: error.message };
   }
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : 'unexpected';
+  const code = codeOf(error);
   return { kind: code === 'ENOSPC' || code === 'EDQUOT' ? 'full' : 'unavailable', code, reason: error.message };
 }

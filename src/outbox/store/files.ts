@@ -1,4 +1,4 @@
-import { closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** Opens a file of ours for the time of this work; never through a symbolic link: what it leads to is not ours. */
@@ -9,6 +9,11 @@ export function withFile<T>(path: string, flags: number, work: (fd: number) => T
   } finally {
     closeSync(fd);
   }
+}
+
+/** All of these that exist. */
+export function removeFiles(paths: readonly string[]): void {
+  for (const path of paths) rmSync(path, { force: true });
 }
 
 /** In bytes; 0 when it does not exist. */

@@ -1,26 +1,18 @@
 import { join } from 'node:path';
 
 /** Where everything of one outbox lies. */
-export interface Layout {
-  readonly directory: string;
-  readonly outbox: string;
-  /** A finished replacement that was not yet moved to its place. */
-  readonly replacement: string;
-  readonly lock: string;
-  readonly reserve: string;
-  /** The highest positions that were committed and sent from memory. */
-  readonly mark: string;
-  /** The outbox under another name, with the sound part of its log. */
-  readonly sound: string;
-}
+export type Layout = Readonly<ReturnType<typeof layoutOf>>;
 
-export const layoutOf = (directory: string): Layout => ({
+export const layoutOf = (directory: string) => ({
   directory,
   outbox: join(directory, 'outbox.sqlite'),
+  /** A finished replacement that was not yet moved to its place. */
   replacement: join(directory, 'outbox.sqlite.replacement'),
   lock: join(directory, 'lock.sqlite'),
   reserve: join(directory, 'reserve.bin'),
+  /** The highest positions that were committed and sent from memory. */
   mark: join(directory, 'outbox.position'),
+  /** The outbox under another name, with the sound part of its log. */
   sound: join(directory, 'outbox.sqlite.sound'),
 });
 

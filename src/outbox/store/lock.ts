@@ -1,6 +1,6 @@
 import { constants, existsSync, ftruncateSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { OutboxInUse, faultOf } from './errors.ts';
+import { faultOf, OutboxInUse } from './errors.ts';
 import { type Displacement, displacementOf, withFile } from './files.ts';
 import { type Layout, layoutOf } from './layout.ts';
 import { closedOnError } from './sql.ts';

@@ -2,9 +2,11 @@ import { renameSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { OutboxTooNew } from './errors.ts';
 import { attempt } from './files.ts';
+import { applicationId } from './layout.ts';
 import { sql as sql0001 } from './schema/0001.ts';
 import { sql as sql1001 } from './schema/1001.ts';
 import { all, one, transaction } from './sql.ts';
+import { readMeta, writeMeta } from './state-store.ts';
 
 /** One step of the on-disk format. Forward only; the steps and the new number are one transaction. */
 export interface Migration {
@@ -36,19 +38,21 @@ export function migrate(db: DatabaseSync, path: string, version: string, migrati
   transaction(db, () => {
     for (const step of steps) db.exec(step.sql);
     // The build that made a format is the least that reads it: an older one names it as the one to install.
-    db.prepare(`INSERT INTO meta (key, value) VALUES ('bridgeVersion', ?)
-      ON CONFLICT (key) DO UPDATE SET value = excluded.value`).run(version);
+    writeMeta(db, 'bridgeVersion', version);
     db.exec(`PRAGMA user_version = ${last.userVersion}`);
   });
 }
+
+/** By its header: another program's database has another mark. */
+export const isOutbox = (db: DatabaseSync): boolean =>
+  one<{ application_id: number }>(db, 'PRAGMA application_id')?.application_id === applicationId;
 
 /** @throws OutboxTooNew. Reads only. */
 export function refuseNewer(db: DatabaseSync, path: string, migrations: readonly Migration[]): void {
   const theirs = majorOf(userVersion(db));
   const ours = majorOf(migrations.at(-1)?.userVersion ?? 0);
   if (theirs <= ours) return;
-  const writtenBy = attempt(() => one<{ value: string }>(db, `SELECT value FROM meta WHERE key = 'bridgeVersion'`));
-  throw new OutboxTooNew(path, theirs, ours, writtenBy?.value ?? null);
+  throw new OutboxTooNew(path, theirs, ours, attempt(() => readMeta(db, 'bridgeVersion')) ?? null);
 }
 
 const userVersion = (db: DatabaseSync): number =>

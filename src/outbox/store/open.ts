@@ -1,12 +1,12 @@
 import { copyFileSync, existsSync, linkSync, rmSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import type { Recovery } from '../outbox.ts';
+import type { OutboxOptions, Recovery } from '../outbox.ts';
 import { connect, connectReadOnly, readIn } from './connection.ts';
-import { faultOf } from './errors.ts';
-import { attempt, isDone, sizeOf } from './files.ts';
+import { faultOf, OutboxTooNew } from './errors.ts';
+import { attempt, isDone, removeFiles, sizeOf } from './files.ts';
 import { type Layout, withCompanions } from './layout.ts';
 import { copySoundFrames, hasLostCommits } from './log-check.ts';
-import { dropBehind, type OpenedFile } from './outbox-file.ts';
+import { OutboxFile } from './outbox-file.ts';
 import { readPositionMark } from './position-mark.ts';
 import {
   type CreateOptions,
@@ -16,8 +16,11 @@ import {
   quarantineFolder,
 } from './replacement.ts';
 import { nothingSalvaged, salvage } from './salvage.ts';
-import { closedOnError, transaction } from './sql.ts';
-import { loadObserver, loadState, newState, readMeta, writeMeta } from './state-store.ts';
+import { closedOnError } from './sql.ts';
+import { loadState, newState, writeMeta } from './state-store.ts';
+
+/** `sinks`: those of the configuration. */
+type OpenOptions = CreateOptions & Pick<OutboxOptions, 'sinks'>;
 
 /**
  * Opens the outbox of this directory in any state: what is damaged is moved aside, its sound rows are copied, and
@@ -26,45 +29,27 @@ import { loadObserver, loadState, newState, readMeta, writeMeta } from './state-
  * @param damage what is known to be wrong with the file, in words.
  * @throws OutboxTooNew; the error of the disk where it takes no writes.
  */
-export function openSound(layout: Layout, options: CreateOptions, damage: string | null = null) {
+export function openSound(layout: Layout, options: OpenOptions, damage: string | null = null) {
   let isRecovered = damage === null ? makePresent(layout, options) : replace(layout, options, damage);
   // Before SQLite opens it for writing: it would drop what is behind a bad frame.
   const lost = lostInLog(layout);
   if (lost !== null) isRecovered = replace(layout, options, lost, true);
   try {
-    return { ...open(layout, options), isRecovered };
+    return { file: open(layout, options), isRecovered };
   } catch (error) {
     const { kind, reason } = faultOf(error);
     if (kind !== 'damaged') throw error;
     replace(layout, options, reason);
-    return { ...open(layout, options), isRecovered: true };
+    return { file: open(layout, options), isRecovered: true };
   }
 }
 
-/** Of the file that this one replaced. */
-export function loadRecovery(db: DatabaseSync): Recovery | null {
-  const text = readMeta(db, 'recovery');
-  return text === null ? null : (JSON.parse(text) as Recovery);
-}
-
 /** Opens it for reading only: on a disk that takes no writes what the file holds is known and sent. @throws as {@link connectReadOnly}. */
-export const openReadable = ({ outbox }: Layout): OpenedFile =>
-  closedOnError(connectReadOnly(outbox), (db) => opened(db, outbox));
+export const openReadable = ({ outbox }: Layout): OutboxFile =>
+  closedOnError(connectReadOnly(outbox), (db) => new OutboxFile(db, outbox, null));
 
-const open = (layout: Layout, { version }: CreateOptions): OpenedFile =>
-  closedOnError(connect(layout.outbox, version), (db) => {
-    const found = opened(db, layout.outbox);
-    transaction(db, () => dropBehind(db, found.state.position));
-    return found;
-  });
-
-const opened = (db: DatabaseSync, path: string): OpenedFile => ({
-  db,
-  path,
-  state: loadState(db),
-  observer: loadObserver(db),
-  recovery: loadRecovery(db),
-});
+const open = ({ outbox }: Layout, { version, sinks }: OpenOptions): OutboxFile =>
+  closedOnError(connect(outbox, version), (db) => new OutboxFile(db, outbox, sinks));
 
 /** In words, what shows that commits are lost with the log; null where nothing does. Reads only: nothing is played back. */
 function lostInLog(layout: Layout): string | null {
@@ -120,23 +105,20 @@ function saved(layout: Layout, into: DatabaseSync, isLogDamaged: boolean): Retur
   const { outbox, sound } = layout;
   const nothing = { state: newState(), salvaged: nothingSalvaged };
   if (sizeOf(outbox) === 0) return nothing;
-  const remove = (): void => {
-    for (const path of withCompanions(sound)) rmSync(path, { force: true });
-  };
-  remove();
+  removeFiles(withCompanions(sound));
   try {
     if (!isDone(() => linkSync(outbox, sound))) copyFileSync(outbox, sound);
     copySoundFrames(`${outbox}-wal`, `${sound}-wal`);
     into.exec('SAVEPOINT salvage');
     try {
-      return salvage(sound, into, isLogDamaged);
+      return salvage(layout, into, isLogDamaged);
     } catch (error) {
       // Not even its first page can be read. A full disk is another matter: nothing may be discarded for it.
-      if (faultOf(error).kind === 'full') throw error;
+      if (error instanceof OutboxTooNew || faultOf(error).kind === 'full') throw error;
       into.exec('ROLLBACK TO salvage');
       return nothing;
     }
   } finally {
-    remove();
+    removeFiles(withCompanions(sound));
   }
 }

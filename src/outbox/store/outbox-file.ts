@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { LifecycleState } from '../../lifecycle/state.ts';
-import type { PendingQuery, Recovery, SinkProgress } from '../outbox.ts';
+import type { PendingQuery, Recovery, SinkProgress, StoredObserver } from '../outbox.ts';
 import type { WriteBuffer } from '../write-buffer.ts';
 import { CounterChanges } from './counters.ts';
 import { type BufferedRecord, deleteRecords, type FoundDelivery, prepareDeliveries } from './deliveries.ts';
@@ -8,19 +8,8 @@ import { type Displacement, displacementOf, sizeOf } from './files.ts';
 import { logBytes, slackBytes } from './retention.ts';
 import { loadSinks, prepareSinkWriter, reconcileSinks, type SinkRow } from './sink-store.ts';
 import { one, transaction } from './sql.ts';
-import type { StoredObserver } from './state-store.ts';
-import { lastDocumentAtIsDue, prepareStateWriter } from './state-store.ts';
+import { lastDocumentAtIsDue, loadObserver, loadRecovery, loadState, prepareStateWriter } from './state-store.ts';
 import { writeTombstones } from './tombstones.ts';
-
-/** What was read of a file when it was opened. */
-export interface OpenedFile {
-  readonly db: DatabaseSync;
-  readonly path: string;
-  readonly state: LifecycleState;
-  readonly observer: StoredObserver;
-  /** The last one of this file; null where it was never needed. */
-  readonly recovery: Recovery | null;
-}
 
 /** SQLite's own default. */
 const mostPages = 0xfffffffe;
@@ -33,7 +22,9 @@ export class OutboxFile {
   readonly db: DatabaseSync;
   readonly path: string;
   /** As it was when the file was opened. */
-  readonly observer: StoredObserver;
+  readonly storedObserver: StoredObserver | null;
+  /** The last one of this file; null where it was never needed. */
+  readonly recovery: Recovery | null;
   /** Of a file that is written; null for one that is only read. */
   readonly displacement: Displacement;
   /** False on a disk that takes no writes: then only `pending` may be called. */
@@ -51,12 +42,15 @@ export class OutboxFile {
 
   /**
    * `sinks`: those of the configuration; null: the file is only read.
-   * @throws the error of the disk, where sinks are new to the file and cannot be written.
+   * @throws OutboxDamaged; the error of the disk, where sinks are new to the file and cannot be written.
    */
-  constructor({ db, path, state, observer }: OpenedFile, sinks: readonly string[] | null) {
+  constructor(db: DatabaseSync, path: string, sinks: readonly string[] | null) {
+    const state = loadState(db);
+    if (sinks) transaction(db, () => dropBehind(db, state.position));
     this.db = db;
     this.path = path;
-    this.observer = observer;
+    this.storedObserver = loadObserver(db);
+    this.recovery = loadRecovery(db);
     this.displacement = sinks ? displacementOf(path) : () => null;
     this.isWritable = sinks !== null;
     this.#sinkNames = sinks ?? [];
@@ -198,7 +192,7 @@ export class OutboxFile {
 }
 
 /** Rows behind the state's position are from an unfinished append: no relay has got them. */
-export function dropBehind(db: DatabaseSync, position: number): void {
+function dropBehind(db: DatabaseSync, position: number): void {
   const last = one<{ last: number | null }>(db, 'SELECT max(position) AS last FROM records')?.last ?? 0;
   if (last > position) deleteRecords(db, '> ?', position);
 }

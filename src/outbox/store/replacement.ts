@@ -1,18 +1,8 @@
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { constants, existsSync, fsyncSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { emptyState, type LifecycleState } from '../../lifecycle/state.ts';
-import { withFile } from './files.ts';
+import { removeFiles, withFile } from './files.ts';
 import { applicationId, type Layout, sentinel, withCompanions } from './layout.ts';
 import { migrate, migrations } from './migrate.ts';
 import { transaction } from './sql.ts';
@@ -63,7 +53,7 @@ export function restore(db: DatabaseSync, layout: Layout, at: Date): string | nu
   build(layout, (path) => db.prepare('VACUUM INTO ?').run(path));
   const movedTo = existsSync(layout.outbox) ? quarantine(layout, 'archived', at) : null;
   // Without an outbox they are what is left of the one just copied; a log beside another file would be played into it.
-  if (movedTo === null) for (const path of withCompanions(layout.outbox)) rmSync(path, { force: true });
+  if (movedTo === null) removeFiles(withCompanions(layout.outbox));
   installReplacement(layout);
   return movedTo;
 }
@@ -71,8 +61,13 @@ export function restore(db: DatabaseSync, layout: Layout, at: Date): string | nu
 /** Has a replacement written under another name, since only a complete one may have that name. */
 function build(layout: Layout, write: (path: string) => void): void {
   const building = `${layout.replacement}.unfinished`;
-  for (const path of withCompanions(building)) rmSync(path, { force: true });
-  write(building);
+  removeFiles(withCompanions(building));
+  try {
+    write(building);
+  } catch (error) {
+    removeFiles(withCompanions(building));
+    throw error;
+  }
   withFile(building, constants.O_RDWR, fsyncSync); // Windows flushes only what is open for writing.
   renameSync(building, layout.replacement);
   syncDirectory(layout.directory);
@@ -114,15 +109,9 @@ export function quarantine(layout: Layout, kind: QuarantineKind, at: Date): stri
 }
 
 /**
- * Makes renames in a directory survive a power cut. Its own name may be a symbolic link. Windows cannot do that, and journals them by
- * itself.
+ * Makes renames in a directory survive a power cut. Its own name may be a symbolic link, hence the dot. Windows cannot do that, and
+ * journals them by itself.
  */
 function syncDirectory(directory: string): void {
-  if (process.platform === 'win32') return;
-  const fd = openSync(directory, 'r');
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
+  if (process.platform !== 'win32') withFile(`${directory}/.`, constants.O_RDONLY, fsyncSync);
 }

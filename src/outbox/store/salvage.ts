@@ -3,6 +3,8 @@ import { crc32 } from 'node:zlib';
 import type { LifecycleState } from '../../lifecycle/state.ts';
 import type { Salvaged } from '../outbox.ts';
 import { attempt, isDone } from './files.ts';
+import type { Layout } from './layout.ts';
+import { isOutbox, migrations, refuseNewer } from './migrate.ts';
 import { reconcileCounters } from './sink-store.ts';
 import { all, one } from './sql.ts';
 import {
@@ -23,15 +25,18 @@ type Row = Readonly<Record<string, SQLOutputValue>>;
  * Copies every sound row of a damaged outbox into a new one, within the caller's transaction, and returns the state that
  * it is to begin with. Row by row: one bad page costs the rows on it and no others. Records are taken with their bytes
  * proven by their checksum; what a lost delivery row said is unknown, so its record is pending again.
+ * It is read under another name, `sound`.
+ * @throws OutboxTooNew as for a sound file: what a newer version wrote is not ours to take apart.
  * @param isLogDamaged pages may be of different commits, so that the lifecycle's row may be older than records.
  */
 export function salvage(
-  path: string,
+  { outbox, sound }: Layout,
   into: DatabaseSync,
   isLogDamaged: boolean,
 ): { readonly state: LifecycleState; readonly salvaged: Salvaged } {
-  using from = new DatabaseSync(path, { readOnly: true, timeout: 0 });
+  using from = new DatabaseSync(sound, { readOnly: true, timeout: 0 });
   from.exec('PRAGMA trusted_schema = OFF');
+  if (attempt(() => isOutbox(from))) refuseNewer(from, outbox, migrations);
   const stored = stateIn(
     {
       lifecycle: attempt(() => readChecked(from, 'lifecycle')),

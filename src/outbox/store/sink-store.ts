@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { noProgress, type SinkCounters, type SinkProgress } from '../outbox.ts';
-import { CounterChanges, counterNames, noCounters } from './counters.ts';
+import { noCounters, noProgress, type SinkCounters, type SinkProgress } from '../outbox.ts';
+import { CounterChanges, counterNames } from './counters.ts';
 import { purgedCode } from './deliveries.ts';
 import { all, one, transaction } from './sql.ts';
 

@@ -3,22 +3,16 @@ import type { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import { crc32 } from 'node:zlib';
 import type { Observation } from '../../lifecycle/observation.ts';
-import type { Observer } from '../../lifecycle/scheduled-event.ts';
 import { impactWithin } from '../../lifecycle/scope.ts';
 import { type EventMemory, emptyState, type LifecycleState } from '../../lifecycle/state.ts';
 import { memoryWithNewKeys, observationWithNewKeys, withNewKeys } from '../../lifecycle/upgrade.ts';
+import type { Recovery, StoredObserver } from '../outbox.ts';
 import { OutboxDamaged } from './errors.ts';
 import { attempt } from './files.ts';
 import { all, one } from './sql.ts';
 
 /** All of the state that is neither an event nor an undecided document. */
 export type Scalars = Omit<LifecycleState, 'events' | 'undecided' | 'approved'>;
-
-/** The observer, and the boot under which its name was learned: a clone has another. */
-export interface StoredObserver {
-  readonly observer: Observer | null;
-  readonly bootId: string | null;
-}
 
 /** JSON with its checksum; without one before format 1.1, and where a version before that changed it. */
 export interface StoredRow {
@@ -81,10 +75,16 @@ export function stateIn({ lifecycle, events, undecided }: StateRows, keep: Keep)
 }
 
 /** @throws OutboxDamaged where it is not as it was written. */
-export function loadObserver(db: DatabaseSync): StoredObserver {
+export function loadObserver(db: DatabaseSync): StoredObserver | null {
   const row = readChecked(db, 'observer');
   const [stored] = row ? refuseUnsound(observerOf(row), 'the name of this VM is') : [];
-  return stored ?? { observer: null, bootId: null };
+  return stored ?? null;
+}
+
+/** Of the file that this one replaced. */
+export function loadRecovery(db: DatabaseSync): Recovery | null {
+  const text = readMeta(db, 'recovery');
+  return text === null ? null : (JSON.parse(text) as Recovery);
 }
 
 export const readMeta = (db: DatabaseSync, key: MetaKey): string | null =>

@@ -1,6 +1,6 @@
 import type { Facts, ServiceFacts, StatusSink } from '../../../src/cli/status/facts.ts';
 import type { PollFigures } from '../../../src/health/poll-condition.ts';
-import { noCounters } from '../../../src/outbox/store/counters.ts';
+import { noCounters } from '../../../src/outbox/outbox.ts';
 
 export const at = '2026-03-14T09:30:00.000Z';
 

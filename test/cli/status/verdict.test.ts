@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Facts, StatusEvent } from '../../../src/cli/status/facts.ts';
 import { judge } from '../../../src/cli/status/verdict.ts';
-import { noCounters } from '../../../src/outbox/store/counters.ts';
+import { noCounters } from '../../../src/outbox/outbox.ts';
 import type { SenderFacts } from '../../../src/sender/sender-process.ts';
 import { facts, poll, service, sink, unanswered } from './sample-status.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { OutboxDamaged, faultOf } from '../../../src/outbox/store/errors.ts';
+import { faultOf, OutboxDamaged } from '../../../src/outbox/store/errors.ts';
 
 const sqlite = (errcode: number): Error =>
   Object.assign(new Error('says SQLite'), { code: 'ERR_SQLITE_ERROR', errcode });

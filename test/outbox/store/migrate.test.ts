@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
@@ -69,6 +69,31 @@ describe('a roll-back', () => {
     edit(harness, 'PRAGMA user_version = 1000');
     expect(positions(harness.open(), 'hub')).toEqual([1]);
   });
+
+  test.each(['before', 'behind'])(
+    'to an older major is refused also where its log was damaged after a kill, with the number of its format %s the damage',
+    (where) => {
+      using newer = createHarness();
+      const outbox = newer.open();
+      if (where === 'before') edit(newer, 'PRAGMA user_version = 2003');
+      for (let n = 0; n < 20; n += 1) appendRecords(outbox);
+      if (where === 'behind') edit(newer, 'PRAGMA user_version = 2003');
+      appendRecords(outbox);
+      using killed = createHarness();
+      for (const name of ['outbox.sqlite', 'outbox.sqlite-wal', 'outbox.position']) {
+        copyFileSync(join(newer.directory, name), join(killed.directory, name));
+      }
+      const log = readFileSync(`${fileOf(killed)}-wal`);
+      const middle = Math.floor(log.length / 2);
+      log.writeUInt8(log.readUInt8(middle) ^ 1, middle);
+      writeFileSync(`${fileOf(killed)}-wal`, log);
+      const before = readFileSync(fileOf(killed));
+      expect(() => killed.open()).toThrow(/has format 2; this version reads format 1/);
+      expect(readFileSync(fileOf(killed))).toEqual(before);
+      expect(readFileSync(`${fileOf(killed)}-wal`)).toEqual(log);
+      expect(readdirSync(killed.directory).filter((name) => /corrupt|replacement|sound/.test(name))).toEqual([]);
+    },
+  );
 
   test('to an older major is refused even when the file does not name the version that wrote it', () => {
     using harness = createHarness();

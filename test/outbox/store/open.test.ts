@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { noProgress } from '../../../src/outbox/outbox.ts';
+import { noCounters, noProgress } from '../../../src/outbox/outbox.ts';
 import { readOutbox } from '../../../src/outbox/reader.ts';
-import { imbalance, noCounters } from '../../../src/outbox/store/counters.ts';
+import { imbalance } from '../../../src/outbox/store/counters.ts';
 import { observerNamed } from '../../support/observations.ts';
 import { appendRecords, createHarness, deliverAll, type Harness, positions } from '../harness.ts';
 
@@ -95,8 +95,8 @@ describe('the readable rows of a damaged file', () => {
     expect(outbox.recovery?.reason).toMatch(/damaged|malformed/);
     expect(outbox.state).toMatchObject({ streamId: harness.streamId, position: 40 });
     expect(outbox.state.events.size).toBe(7);
-    expect(outbox.observer?.vmName).toBe('web_3');
-    expect(outbox.observerBootId).toBe('boot-1');
+    expect(outbox.storedObserver?.observer.vmName).toBe('web_3');
+    expect(outbox.storedObserver?.bootId).toBe('boot-1');
     const { salvaged } = outbox.recovery ?? {};
     expect(salvaged).toMatchObject({ stream: true, events: 7 });
     expect(salvaged?.records).toBeGreaterThan(30);

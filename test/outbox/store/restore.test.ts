@@ -66,7 +66,7 @@ describe.runIf(canRemove)('files that are removed while the bridge runs', () => 
       const again = harness.open();
       appendRecords(again);
       expect(again.state).toMatchObject({ streamId: harness.streamId, position: 6 + more });
-      expect(again.observer?.vmName).toBe('web_3');
+      expect(again.storedObserver?.observer.vmName).toBe('web_3');
       expect(positions(again, 'hub').slice(0, 4)).toEqual([3, 4, 5, 6]);
       expect(positions(again, 'table')).toHaveLength(6 + more);
       expect(again.progress('hub').lastSuccessAt).toBe('then');

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type HeartbeatFacts, heartbeatRow } from '../../../src/heartbeat/row.ts';
 import type { LifecycleRecord } from '../../../src/lifecycle/record.ts';
 import type { Observer } from '../../../src/lifecycle/scheduled-event.ts';
-import { noCounters } from '../../../src/outbox/store/counters.ts';
+import { noCounters } from '../../../src/outbox/outbox.ts';
 import type { Row } from '../../../src/sinks/log-analytics/encode.ts';
 
 /** A bridge, as far as its heartbeats show it. */
