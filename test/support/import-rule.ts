@@ -45,6 +45,8 @@ const mayImport: Readonly<Record<string, readonly string[] | typeof everything>>
     'sinks/event-hubs/remedy.ts',
     'sinks/event-hubs/web-sockets.ts',
   ],
+  // A page for people beside a reader of the hub.
+  'fleet-page': ['consumer'],
   service: ['host'],
   lifecycle: [],
   host: ['lifecycle'],

@@ -1,0 +1,194 @@
+/** What the server answers and the page draws. Times are milliseconds since 1970, by Azure's clock. */
+
+export interface PageView extends FleetAnswer {
+  readonly reading: {
+    /** Until then, an event that looks open may have ended. */
+    readonly isHistoryRead: boolean;
+    /** Why a part of the hub cannot be read at present. */
+    readonly problems: readonly string[];
+  };
+}
+
+export interface FleetAnswer {
+  readonly now: number;
+  /** When the newest record was observed; null: there is none. */
+  readonly lastRecordAt: number | null;
+  readonly knownVms: number;
+  readonly choices: Choices;
+  readonly tiles: readonly Tile[];
+  readonly open: Limited<OpenEvent>;
+  readonly calendar: Calendar;
+  readonly swimlanes: Swimlanes;
+  readonly capacity: readonly CapacityPanel[];
+  readonly past: Limited<PastEvent>;
+}
+
+/** At most so many rows are sent; `total` says how many there are. */
+export interface Limited<Row> {
+  readonly rows: readonly Row[];
+  readonly total: number;
+}
+
+/** What the filters offer. */
+export interface Choices {
+  readonly types: readonly string[];
+  /** `<resource group>/<scale set>`. */
+  readonly sets: readonly string[];
+  /** `<name>:<value>`. */
+  readonly tags: readonly string[];
+}
+
+export interface Tile {
+  readonly name: string;
+  readonly meaning: string;
+  readonly vms: number;
+  readonly urgency: Urgency;
+}
+
+export type Urgency = 'act' | 'watch' | 'fine';
+
+/** The words of the workbook. */
+export type OpenState = 'stuck' | 'due' | 'at any moment' | 'within the hour' | 'announced' | 'in progress';
+
+export interface EventSummary {
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly eventSource: string;
+  /** The first few names; `vmCount` is how many there are. */
+  readonly vms: readonly string[];
+  readonly vmCount: number;
+  readonly sets: readonly string[];
+  readonly places: readonly string[];
+}
+
+export interface OpenEvent extends EventSummary {
+  readonly state: OpenState;
+  readonly notBefore: number | null;
+  readonly startedAt: number | null;
+  /** What Azure expects, in seconds; null: unknown. */
+  readonly expectedSeconds: number | null;
+}
+
+export interface PastEvent extends EventSummary {
+  readonly announcedAt: number | null;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  /** Null: presumed. */
+  readonly outcome: string | null;
+  /** The longest outage that a VM measured. */
+  readonly downSeconds: number | null;
+  /** The longest time for which a VM measured that it was paused. */
+  readonly pausedMs: number | null;
+}
+
+export interface Calendar {
+  /** `Due`, `Today`, `Tomorrow`, dates, `Later`. */
+  readonly columns: readonly string[];
+  readonly rows: readonly { readonly name: string; readonly cells: readonly (readonly CalendarEntry[])[] }[];
+}
+
+export interface CalendarEntry {
+  /** `03:35 Reboot × 12`. */
+  readonly text: string;
+  readonly eventType: string;
+  /** One of them. */
+  readonly eventId: string;
+}
+
+export interface Swimlanes {
+  readonly from: number;
+  readonly to: number;
+  /** VMs of a scale set stand together, those of a fault domain side by side. */
+  readonly rows: readonly SwimlaneRow[];
+  readonly totalVms: number;
+}
+
+export interface SwimlaneRow {
+  readonly name: string;
+  /** Scale set; null: in none. */
+  readonly set: string | null;
+  /** `<zone>/<fault domain>`. */
+  readonly place: string;
+  readonly lanes: readonly SwimlaneEvent[];
+}
+
+export interface SwimlaneEvent {
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly announcedAt: number | null;
+  readonly notBefore: number | null;
+  readonly startedAt: number | null;
+  readonly isStartSeen: boolean;
+  /** When it was over, as reported or presumed; null: it is open. */
+  readonly overAt: number | null;
+  readonly outcome: string | null;
+  readonly down: readonly [from: number, until: number] | null;
+  readonly pausedMs: number | null;
+  readonly isOwn: boolean;
+}
+
+/** VMs that were unavailable at the same time, by one way of grouping them. */
+export interface CapacityPanel {
+  readonly by: 'Scale set' | 'Zone' | 'Fault domain';
+  readonly groups: readonly CapacityGroup[];
+  readonly total: number;
+}
+
+export interface CapacityGroup {
+  readonly name: string;
+  readonly knownVms: number;
+  readonly down: StepSeries;
+  readonly inProgress: StepSeries;
+}
+
+export interface StepSeries {
+  /** Most at once, and when first. */
+  readonly most: number;
+  readonly mostAt: number | null;
+  /** From each time on, so many VMs. */
+  readonly steps: readonly (readonly [at: number, vms: number])[];
+}
+
+export interface Trace {
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly eventSource: string;
+  readonly description: string | null;
+  readonly notBefore: number | null;
+  readonly expectedSeconds: number | null;
+  /** One sentence: open, over and by which evidence, or presumed to be over. */
+  readonly outcome: string;
+  readonly steps: readonly TraceStep[];
+  readonly views: Limited<TraceView>;
+  /** Named by the event, without a report of their own. */
+  readonly silent: readonly string[];
+}
+
+export interface TraceStep {
+  readonly at: number;
+  readonly phase: string;
+  readonly evidence: readonly string[];
+  /** `notBefore: … → …`. */
+  readonly changes: readonly string[];
+  readonly reportedBy: string;
+  /** The end that counts, of those that VMs reported. */
+  readonly isEnd: boolean;
+}
+
+export interface TraceView {
+  readonly vm: string;
+  readonly place: string;
+  readonly role: 'affected' | 'witness' | 'no longer affected';
+  readonly phase: string;
+  readonly at: number;
+  readonly evidence: readonly string[];
+  readonly noticeSeconds: number | null;
+  readonly startedSeconds: number | null;
+  readonly pausedMs: number | null;
+  readonly longestPauseMs: number | null;
+  readonly downSeconds: number | null;
+  /** `from → to` if it moved. */
+  readonly host: string | null;
+  /** Records of this VM about the event that never arrived. */
+  readonly missing: number;
+}

@@ -1,0 +1,167 @@
+import { azureTime, type EventState, type FleetView } from '../consumer/index.ts';
+import type { Choices, FleetAnswer, SwimlaneEvent, SwimlaneRow, Trace } from './answers.ts';
+import { capacityOf } from './capacity.ts';
+import { factsOf, type Lane, lanesOf, overAt, type VmFacts, workOf } from './lane.ts';
+import { calendarOf, openEvents, pastEvents, placeOf, tilesOf } from './open-events.ts';
+import { type Query, windowOf } from './query.ts';
+import { traceOf } from './trace.ts';
+
+const shown = { open: 200, past: 100, rows: 1000, lanes: 6000 } as const;
+
+/** What the page shows of a fleet. Only events that changed are folded again. */
+export class FleetModel {
+  readonly #fleet: FleetView;
+  readonly #lanesOf = new WeakMap<EventState, readonly Lane[]>();
+  #known: Known | null = null;
+
+  constructor(fleet: FleetView) {
+    this.#fleet = fleet;
+  }
+
+  /** To be called when records were added to the fleet, or forgotten. */
+  changed(): void {
+    this.#known = null;
+  }
+
+  view(query: Query, now: number): FleetAnswer {
+    this.#known ??= this.#learn();
+    const { lanes, vms, choices, lastRecordAt } = this.#known;
+    const span = windowOf(query, now);
+    const chosen = lanes.filter((lane) => isChosen(lane, query));
+    const inWindow = chosen.filter((lane) => isWithin(lane, span, now));
+    const open = openEvents(chosen, now);
+    const past = pastEvents(inWindow, now);
+    const rows = rowsOf(inWindow, now);
+    return {
+      now,
+      lastRecordAt,
+      knownVms: vms.length,
+      choices,
+      tiles: tilesOf(chosen, now),
+      open: { rows: open.slice(0, shown.open), total: open.length },
+      calendar: calendarOf(chosen, now),
+      swimlanes: { ...span, rows: upTo(shown.lanes, rows.slice(0, shown.rows)), totalVms: rows.length },
+      capacity: capacityOf(inWindow, { vms, span, now }),
+      past: { rows: past.slice(0, shown.past), total: past.length },
+    };
+  }
+
+  /** Null: no such event is known. */
+  trace(eventId: string, now: number): Trace | null {
+    const event = this.#fleet.event(eventId);
+    return event === undefined ? null : traceOf(event, now);
+  }
+
+  #learn(): Known {
+    const folded = this.#fleet.events().flatMap((event) => {
+      const lanes = this.#lanesOf.get(event) ?? lanesOf(event);
+      this.#lanesOf.set(event, lanes);
+      return lanes;
+    });
+    const facts = new Map(folded.map(({ vm }) => [vm.key, vm]));
+    const reportedAt = new Map<string, number>();
+    for (const { vm, last } of new Set(folded.map(({ event }) => event)).values().flatMap(({ views }) => views)) {
+      const at = azureTime(last);
+      if (at < (reportedAt.get(vm.key) ?? 0)) continue;
+      reportedAt.set(vm.key, at);
+      facts.set(vm.key, factsOf(vm, last));
+    }
+    const streams = this.#fleet.streams();
+    for (const { vm } of streams) if (!facts.has(vm.key)) facts.set(vm.key, factsOf(vm, null));
+    // A VM that an event names without a report of its own may have reported another event.
+    const lanes = folded.map((lane) => ({ ...lane, vm: facts.get(lane.vm.key) ?? lane.vm }));
+    return {
+      lanes,
+      vms: [...facts.values()],
+      choices: choicesOf(lanes),
+      lastRecordAt: streams.at(-1)?.lastAt.getTime() ?? null,
+    };
+  }
+}
+
+interface Known {
+  readonly lanes: readonly Lane[];
+  readonly vms: readonly VmFacts[];
+  readonly choices: Choices;
+  readonly lastRecordAt: number | null;
+}
+
+const byName = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
+const setOf = ({ resourceGroup, set }: VmFacts): string => (set === null ? '' : `${resourceGroup ?? ''}/${set}`);
+const tagsOf = ({ tags }: VmFacts): string[] => Object.entries(tags).map(([name, value]) => `${name}:${value}`);
+const typeOf = ({ event }: Lane): string => (event.latest ?? event.end)?.eventType ?? 'unknown';
+
+function choicesOf(lanes: readonly Lane[]): Choices {
+  const sorted = (values: Iterable<string>): string[] =>
+    [...new Set(values)].filter((value) => value !== '').sort(byName);
+  const vms = new Set(lanes.map(({ vm }) => vm));
+  return {
+    types: sorted(lanes.map(typeOf)),
+    sets: sorted([...vms].map(setOf)),
+    tags: sorted([...vms].flatMap(tagsOf)),
+  };
+}
+
+function isChosen(lane: Lane, { type, set, tag, vm }: Query): boolean {
+  return (
+    (type === '' || typeOf(lane) === type) &&
+    (set === '' || setOf(lane.vm).toLowerCase() === set.toLowerCase()) &&
+    (vm === '' || lane.vm.name.toLowerCase().includes(vm.toLowerCase())) &&
+    (tag === '' || tagsOf(lane.vm).includes(tag))
+  );
+}
+
+function isWithin(lane: Lane, { from, to }: { readonly from: number; readonly to: number }, now: number): boolean {
+  const begin = lane.announcedAt ?? lane.startedAt ?? lane.notBefore ?? lane.endedAt ?? now;
+  return begin < to && (overAt(lane, now) ?? Math.max(now, lane.notBefore ?? now)) >= from;
+}
+
+/** By scale set, zone and fault domain, so that a wave is a flight of stairs; then by when it begins. */
+function rowsOf(lanes: readonly Lane[], now: number): readonly SwimlaneRow[] {
+  const rows = [...Map.groupBy(lanes, ({ vm }) => vm.key).values()].map((all) => ({
+    all,
+    vm: (all[0] as Lane).vm,
+    begin: Math.min(...all.map((lane) => workOf(lane, now)?.from ?? lane.notBefore ?? now)),
+  }));
+  rows.sort(
+    (a, b) =>
+      Number(a.vm.set === null) - Number(b.vm.set === null) ||
+      byName(setOf(a.vm), setOf(b.vm)) ||
+      byName(placeOf(a.vm), placeOf(b.vm)) ||
+      a.begin - b.begin ||
+      byName(a.vm.name, b.vm.name),
+  );
+  return rows.map(({ all, vm }) => ({
+    name: vm.name,
+    set: setOf(vm) || null,
+    place: placeOf(vm),
+    lanes: all.map((lane) => swimlaneEvent(lane, now)).sort((a, b) => (a.announcedAt ?? 0) - (b.announcedAt ?? 0)),
+  }));
+}
+
+function swimlaneEvent(lane: Lane, now: number): SwimlaneEvent {
+  const { announcedAt, notBefore, startedAt, isStartSeen, outcome, down, pausedMs, isOwn } = lane;
+  return {
+    eventId: lane.event.eventId,
+    eventType: typeOf(lane),
+    announcedAt,
+    notBefore,
+    startedAt,
+    isStartSeen,
+    overAt: overAt(lane, now),
+    outcome,
+    down: down && [down.from, down.until],
+    pausedMs,
+    isOwn,
+  };
+}
+
+/** Whole rows, as long as they hold no more lanes. */
+function upTo(most: number, rows: readonly SwimlaneRow[]): readonly SwimlaneRow[] {
+  let lanes = 0;
+  const end = rows.findIndex((row) => {
+    lanes += row.lanes.length;
+    return lanes > most;
+  });
+  return end === -1 ? rows : rows.slice(0, end);
+}
