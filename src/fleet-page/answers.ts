@@ -23,7 +23,7 @@ export interface FleetAnswer {
   readonly past: Limited<PastEvent>;
 }
 
-/** At most so many rows are sent; `total` says how many there are. */
+/** The first rows; `total` is the number of all. */
 export interface Limited<Row> {
   readonly rows: readonly Row[];
   readonly total: number;
@@ -145,7 +145,7 @@ export interface StepSeries {
   /** Most at once, and when first. */
   readonly most: number;
   readonly mostAt: number | null;
-  /** From each time on, so many VMs. */
+  /** The number of VMs from each time on. */
   readonly steps: readonly (readonly [at: number, vms: number])[];
 }
 

@@ -11,7 +11,7 @@ interface Span {
   readonly to: number;
 }
 
-/** More would not be told apart on a screen. */
+/** A chart is not wider than this many pixels. */
 const columns = 480;
 const shownGroups = 8;
 

@@ -142,7 +142,7 @@ function endOf(event: EventState, { own, isAffected, hasStarted }: EndFacts): La
     isPresumed: false,
   });
   if (isAffected) return { endedAt: null, outcome: null, isPresumed: false };
-  // The event goes on for others, or did: for this VM it is over.
+  // The event may continue for others, but it no longer affects this VM.
   const hasLeft = event.isOpen || own?.isAffected === false;
   if (hasLeft) {
     const left = event.steps.find(
@@ -167,7 +167,7 @@ function outageOf(last: LifecycleRecord): Lane['down'] {
   return { from, until: from + 1000 * seconds };
 }
 
-/** What is presumed at this time is over as well. */
+/** An end that is presumed at this time counts. */
 export function isOpenAt({ endedAt, presumedOverAt }: Lane, now: number): boolean {
   return endedAt === null && (presumedOverAt === null || presumedOverAt > now);
 }

@@ -7,8 +7,8 @@ export type PageFiles = Readonly<Record<string, { readonly contentType: string; 
 const folder = new URL('./browser/', import.meta.url);
 
 /**
- * Bundles the page from the sources. In the built program another module stands in place of this one, with the files that this one
- * made when it was built: `infra/package/bundle.ts`.
+ * Bundles the page from the sources. When the program is built, `infra/package/bundle.ts` replaces this module by one
+ * that holds its result.
  */
 export async function pageFiles(): Promise<PageFiles> {
   const { build } = await import('esbuild');

@@ -39,7 +39,7 @@ export interface Mark {
   readonly at: number;
 }
 
-/** Of the height of a row. The kinds differ in height as well, for readers who cannot tell the colours apart. */
+/** Of the height of a row. The kinds differ in height as well, for readers who cannot distinguish the colours. */
 const thickness: Readonly<Record<BarKind, number>> = { announced: 0.36, planned: 0.36, progress: 0.62, down: 0.94 };
 
 /** What is drawn of one event on one VM. */
@@ -158,7 +158,7 @@ const minuteMs = 60_000;
 const stepsMs = [1, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880].map((minutes) => minutes * minuteMs);
 const dayMs = 1440 * minuteMs;
 
-/** Round times (UTC), at most so many. The first of a day is its date. */
+/** Round times (UTC), no more than `most`. The first of a day is its date. */
 export function ticksOf(
   from: number,
   to: number,

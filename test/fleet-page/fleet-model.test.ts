@@ -166,7 +166,7 @@ test('VMs that were down at once are counted as in the timeline, by set, zone an
     expect(vms).toBe(6);
     expect(near(group?.down.mostAt, startsAt)).toBe(true);
   }
-  // Nobody can report while it restarts, but Azure is at work.
+  // A VM cannot report while it restarts, but Azure is at work.
   expect(capacity.get('Fault domain')?.get('web, 1/3')).toMatchObject({ down: { most: 0 }, inProgress: { most: 12 } });
 });
 
