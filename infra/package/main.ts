@@ -15,6 +15,8 @@ import { makeRepository } from './repository.ts';
 import { overBudget, sizeTable } from './sizes.ts';
 import { faultsOfPackage } from './verify.ts';
 
+const npmFolder = join(root, 'dist/npm');
+
 /** The side effects of the command, except the files that it makes. */
 interface CommandContext {
   readonly env: NodeJS.ProcessEnv;
@@ -22,8 +24,8 @@ interface CommandContext {
   readonly say: (text: string) => void;
   /** What packages are made of, which takes a while to gather. */
   readonly sources: () => Promise<Sources>;
-  /** Builds the npm package for consumers; returns its folder. */
-  readonly consumer: () => Promise<string>;
+  /** Builds the npm package for consumers in a folder. */
+  readonly consumer: (folder: string) => Promise<void>;
 }
 
 const platformList = (value: string): readonly PlatformName[] => {
@@ -58,6 +60,10 @@ export async function main(
   { env, print, say, sources, consumer }: CommandContext,
 ): Promise<number> {
   let problems: readonly string[] = [];
+  const makeConsumer = async (folder: string): Promise<void> => {
+    await consumer(folder);
+    print(`${folder} holds the package for consumers.\n`);
+  };
   const program = new Command('package')
     .description('Builds the release packages, and prints their sizes; in dist/npm the package for consumers.')
     .addOption(
@@ -76,14 +82,14 @@ export async function main(
       const order = { platforms: platform, out, at, key, say: (sentence: string) => say(`${sentence}\n`) };
       const sizes = await makePackages(order, await sources());
       print(sizeTable(sizes));
-      print(`${await consumer()} holds the package for consumers.\n`);
+      await makeConsumer(npmFolder);
       problems = overBudget(sizes);
     });
   program
     .command('consumer')
-    .description('build only the npm package for consumers, in dist/npm')
+    .description('build only the npm package for consumers, in dist/npm or the folder of --out')
     .copyInheritedSettings(program)
-    .action(async () => print(`${await consumer()} holds the package for consumers.\n`));
+    .action(() => makeConsumer(program.getOptionValueSource('out') === 'cli' ? program.opts().out : npmFolder));
   program
     .command('verify <folder>')
     .description('verify the files of an unpacked package')
@@ -129,10 +135,6 @@ if (import.meta.main) {
     print,
     say: (text) => void process.stderr.write(text),
     sources: sourcesHere,
-    consumer: async () => {
-      const folder = join(root, 'dist/npm');
-      await makeNpmPackage(folder);
-      return folder;
-    },
+    consumer: makeNpmPackage,
   });
 }

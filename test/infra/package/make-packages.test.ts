@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { createPublicKey, generateKeyPairSync, randomBytes, verify } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { builtAt } from '../../../infra/package/built-at.ts';
 import { root } from '../../../infra/package/contents.ts';
 import { main } from '../../../infra/package/main.ts';
@@ -19,22 +20,38 @@ const small: Sources = {
   runtimeOf: async (platform) => ({ ...smallRuntime, name: platforms[platform].runtime }),
 };
 
-/** Makes all packages; `changed` turns what is asked for. */
-async function made(sources: Sources = small, key: typeof privateKey | null = null) {
-  const out = join(newFolder(), 'packages');
+const folder = mkdtempSync(join(tmpdir(), 'packages with space-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Makes all packages, signed, in a folder of this name. */
+async function make(name: string) {
+  const out = join(folder, name);
   const said: string[] = [];
-  const order = { platforms: platformNames, out, at: moment, key, say: (sentence: string) => void said.push(sentence) };
-  const sizes = await makePackages(order, sources);
+  const order = {
+    platforms: platformNames,
+    out,
+    at: moment,
+    key: privateKey,
+    say: (sentence: string) => void said.push(sentence),
+  };
+  const sizes = await makePackages(order, small);
   const files = Object.fromEntries(readdirSync(out).map((name) => [name, readFileSync(join(out, name))]));
   return { out, said, sizes, files };
 }
 
+let made: ReturnType<typeof make>;
+beforeAll(async () => {
+  made = make('first');
+  await made;
+});
+
 test('all packages are made, under the names that they are known by', async () => {
-  const { files, said, sizes } = await made();
+  const { files, said, sizes } = await made;
   const noRpm = await whyNoRpm();
   const rpms = ['scheduled-events-bridge-3.2.1-1.aarch64.rpm', 'scheduled-events-bridge-3.2.1-1.x86_64.rpm'];
   expect(Object.keys(files).toSorted()).toEqual([
     'SHA256SUMS',
+    'SHA256SUMS.sig',
     ...(noRpm === null ? rpms : []),
     'scheduled-events-bridge-3.2.1-linux-arm64.tar.gz',
     'scheduled-events-bridge-3.2.1-linux-x64.tar.gz',
@@ -47,14 +64,14 @@ test('all packages are made, under the names that they are known by', async () =
   expect(bytes).toEqual(
     Object.fromEntries(
       Object.entries(files)
-        .filter(([name]) => name !== 'SHA256SUMS')
+        .filter(([name]) => !name.startsWith('SHA256SUMS'))
         .map(([name, content]) => [name, content.length]),
     ),
   );
 });
 
 test('made twice, all packages have the same bytes', async () => {
-  const [first, second] = [await made(small, privateKey), await made(small, privateKey)];
+  const [first, second] = [await made, await make('second')];
   for (const [name, content] of Object.entries(first.files)) {
     expect([name, second.files[name]?.equals(content)]).toEqual([name, true]);
   }
@@ -72,7 +89,7 @@ test('bundled twice, the program has the same bytes and the same parts', async (
 test('the checksums match what was made, and are signed', async ({ skip }) => {
   const missing = lacking('sha256sum');
   skip(missing !== null, missing ?? '');
-  const { out, files } = await made(small, privateKey);
+  const { out, files } = await made;
   const checked = execFileSync('sha256sum', ['--check', 'SHA256SUMS'], { cwd: out, encoding: 'utf8' });
   expect(checked.trim().split('\n').length).toBe(Object.keys(files).length - 2);
   const [sums, signature] = [files.SHA256SUMS ?? Buffer.alloc(0), files['SHA256SUMS.sig'] ?? Buffer.alloc(0)];
@@ -92,7 +109,7 @@ test('packages created without a key are not put next to an older signature', as
 test('an archive unpacks completely to the folder that extensions expect', async ({ skip }) => {
   const missing = lacking('tar');
   skip(missing !== null, missing ?? '');
-  const { out } = await made(small, privateKey);
+  const { out } = await made;
   const into = newFolder();
   const archive = join(out, 'scheduled-events-bridge-3.2.1-linux-x64.tar.gz');
   printed('tar', ['-xzf', archive, '-C', into, '--strip-components=1']);
@@ -147,10 +164,12 @@ test('times are those of the commit, and never of the clock', () => {
 const run = (...args: readonly string[]) => runWith(small, ...args);
 
 async function runWith(sources: Sources, ...args: readonly string[]) {
-  const out = { printed: '', said: '' };
+  const out = { printed: '', said: '', consumer: '' };
   const code = await main(args, {
     sources: async () => sources,
-    consumer: async () => 'dist/npm',
+    async consumer(folder) {
+      out.consumer = folder;
+    },
     env: { SOURCE_DATE_EPOCH: String(moment.getTime() / 1000) },
     print(text) {
       out.printed += text;
@@ -166,8 +185,13 @@ test('the command line has help', async () => {
   expect(await run('--help')).toMatchObject({ code: 0, printed: expect.stringContaining('--platform <names>') });
 });
 
-test('the command line builds only the package for consumers on request', async () => {
-  expect(await run('consumer')).toEqual({ code: 0, printed: 'dist/npm holds the package for consumers.\n', said: '' });
+test.each([
+  { args: ['consumer'], folder: join(root, 'dist/npm') },
+  { args: ['--out', '/elsewhere', 'consumer'], folder: '/elsewhere' },
+  { args: ['consumer', '--out', '/elsewhere'], folder: '/elsewhere' },
+])('the command line builds only the package for consumers on request: $args', async ({ args, folder }) => {
+  const printed = `${folder} holds the package for consumers.\n`;
+  expect(await run(...args)).toEqual({ code: 0, printed, said: '', consumer: folder });
 });
 
 test('the command line creates packages for the requested platforms, and prints their sizes', async () => {
@@ -200,7 +224,7 @@ test('a key that cannot be read stops everything', async () => {
 });
 
 test('a package is verified from the command line', async () => {
-  const { out } = await made(small, privateKey);
+  const { out } = await made;
   const into = newFolder();
   printed('tar', [
     '-xzf',

@@ -11,6 +11,7 @@ import { historyOf } from '../../consumer/worlds.ts';
 import { epochMs } from '../../fleet-model/world.ts';
 import { temporaryDirectory } from '../../support/bridge-process.ts';
 import { olderNode } from '../../support/older-node.ts';
+import { cleanEnvironment } from '../../support/program.ts';
 import { root } from '../../support/source-tree.ts';
 import { until } from '../../support/until.ts';
 
@@ -57,6 +58,12 @@ test('the npm package holds one module, its types, the schemas and documents, an
   expect(Object.keys(manifest).filter((key) => /dependencies/i.test(key))).toEqual([]);
   const imports = [...readFileSync(join(installed, 'index.js'), 'utf8').matchAll(/^import .* from "(.*)";$/gm)];
   expect(imports.map(([, from = '']) => from).sort()).toEqual(['node:fs/promises', 'node:os', 'node:path']);
+});
+
+test('the npm package does not replace a folder that holds something else', async () => {
+  const before = readdirSync(project);
+  await expect(makeNpmPackage(project)).rejects.toThrow(`${project} holds something other than ${npmPackageName}`);
+  expect(readdirSync(project)).toEqual(before);
 });
 
 test('the npm package compiles in a strict project with the client of Event Hubs', () => {
@@ -130,7 +137,7 @@ describe('the subscriber of the README', () => {
       cwd: project,
       // The variables for it in variables.sh, which the simulator writes.
       env: {
-        PATH: process.env.PATH,
+        ...cleanEnvironment(),
         AZURE_POD_IDENTITY_AUTHORITY_HOST: azure.imds.url,
         NODE_EXTRA_CA_CERTS: azure.caFile,
         EVENT_HUBS_NAMESPACE: azure.eventHubs.fullyQualifiedNamespace,
@@ -167,7 +174,7 @@ describe('the subscriber of the README', () => {
       { status: 1, stderr: expect.stringMatching(/^Cannot read the event hub vm-lifecycle: .*ECONNREFUSED.*\n$/) },
     ],
   ])('exits with one line if %s', { timeout: 60_000 }, (_, env, expected) => {
-    const options = { cwd: project, env: { PATH: process.env.PATH, ...env }, encoding: 'utf8' } as const;
+    const options = { cwd: project, env: { ...cleanEnvironment(), ...env }, encoding: 'utf8' } as const;
     const { status, stderr } = spawnSync(process.execPath, ['subscriber.mjs'], options);
     expect({ status, stderr }).toEqual(expected);
   });
