@@ -10,6 +10,13 @@ import { createEmitTest, emitTestRequest } from '../../src/requests/emit-test.ts
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { observerNamed } from '../support/observations.ts';
 
+/** Removed after the outboxes in it are closed, which would create it again: hooks run in reverse order. */
+function newDirectory(name: string): string {
+  const directory = temporaryDirectory(name);
+  onTestFinished(() => directory[Symbol.dispose]());
+  return directory.path;
+}
+
 function open(path: string, sinks: readonly string[] = ['event-hubs', 'log-analytics']) {
   const log = silentLog;
   const outbox = openOutbox({
@@ -56,9 +63,9 @@ const refusal = (path: string) =>
   );
 
 test('the service stores a test in its outbox, and the command prints the ids to find it by', async () => {
-  using directory = temporaryDirectory('emit');
-  const outbox = serve(directory.path, 'web_0');
-  const printed = await emitTest(directory.path);
+  const directory = newDirectory('emit');
+  const outbox = serve(directory, 'web_0');
+  const printed = await emitTest(directory);
   const [pending] = outbox.pending('event-hubs', { limit: 10 });
   const record = JSON.parse(pending?.json.toString() ?? '{}');
   expect(record).toMatchObject({ isTest: true, vmName: 'web_0', position: 1, bridgeVersion: '1.2.3' });
@@ -71,25 +78,25 @@ test.for([
   { sinks: ['http'], named: ['HTTP endpoint'] },
   { sinks: ['event-hubs', 'log-analytics'], named: ['Event Hubs', 'Log Analytics'] },
 ])('the command names only the configured destinations: $sinks', async ({ sinks, named }) => {
-  using directory = temporaryDirectory('emit-sinks');
-  serve(directory.path, 'web_0', sinks);
-  const printed = await emitTest(directory.path);
+  const directory = newDirectory('emit-sinks');
+  serve(directory, 'web_0', sinks);
+  const printed = await emitTest(directory);
   const labels = ['Event Hubs', 'HTTP endpoint', 'Log Analytics', 'Standard output'];
   expect(labels.filter((label) => printed.includes(`\n  ${label} `))).toEqual(named);
   expect(/alerts leave out tests/.test(printed)).toBe(sinks.includes('log-analytics'));
 });
 
 test('the JSON output has the ids of a test', async () => {
-  using directory = temporaryDirectory('emit-json');
-  const outbox = serve(directory.path, 'web_0');
+  const directory = newDirectory('emit-json');
+  const outbox = serve(directory, 'web_0');
   const { streamId } = outbox.state;
-  expect(JSON.parse(await emitTest(directory.path, '--json'))).toMatchObject({ ok: true, position: 1, streamId });
+  expect(JSON.parse(await emitTest(directory, '--json'))).toMatchObject({ ok: true, position: 1, streamId });
 });
 
 test('a test of a VM that does not know its name is refused with the reason', async () => {
-  using directory = temporaryDirectory('emit-nameless');
-  const outbox = serve(directory.path, null);
-  expect(await refusal(directory.path)).toEqual({
+  const directory = newDirectory('emit-nameless');
+  const outbox = serve(directory, null);
+  expect(await refusal(directory)).toEqual({
     code: 22,
     message: expect.stringContaining('does not know its own name'),
   });
@@ -97,11 +104,11 @@ test('a test of a VM that does not know its name is refused with the reason', as
 });
 
 test('without a running service it explains how to start one', async () => {
-  using directory = temporaryDirectory('emit-none');
-  expect(await refusal(directory.path)).toEqual({
+  const directory = newDirectory('emit-none');
+  expect(await refusal(directory)).toEqual({
     code: 21,
     message: expect.stringContaining('There is no outbox in'),
   });
-  open(directory.path).close();
-  expect(await refusal(directory.path)).toEqual({ code: 22, message: expect.stringContaining('systemctl start') });
+  open(directory).close();
+  expect(await refusal(directory)).toEqual({ code: 22, message: expect.stringContaining('systemctl start') });
 });
