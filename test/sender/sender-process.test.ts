@@ -2,18 +2,29 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { bundle } from '../../infra/package/bundle.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { systemClock } from '../../src/clock.ts';
 import type { Config } from '../../src/config.ts';
 import { silentLog } from '../../src/log.ts';
-import { type Child, type Exit, forkChild, openProgram, senderVerb } from '../../src/sender/channel.ts';
+import { type Child, type Exit, forkChild, openProgram, type Program, senderVerb } from '../../src/sender/channel.ts';
 import { createSenderProcess, type SenderProcess, type SenderProcessOptions } from '../../src/sender/sender-process.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { mainFile } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
-const brokenProgram = openProgram(join(import.meta.dirname, 'broken-program.ts'));
+const folder = mkdtempSync(join(tmpdir(), 'broken-program-'));
+let brokenProgram: Program;
+beforeAll(async () => {
+  const file = join(folder, 'broken-program.cjs');
+  await bundle(file, { entryPoints: [join(import.meta.dirname, 'broken-program.ts')], minify: false });
+  brokenProgram = openProgram(file);
+});
+afterAll(() => {
+  closeSync(brokenProgram.fd ?? Number.NaN);
+  rmSync(folder, { recursive: true });
+});
 const refuse = (): Promise<never> => Promise.reject(new Error('not asked here'));
 
 function open(options: Partial<SenderProcessOptions> = {}): { sender: SenderProcess; warnings: string[] } {

@@ -26,6 +26,8 @@ export interface SinkUnderTest {
   readonly timeoutMs: number;
   /** A batch that is more than the destination takes at once. */
   readonly tooMuch: readonly Entry[];
+  /** The sink serves the next test too, unless this one closed it. Default: it is closed. */
+  readonly isKept?: boolean;
 }
 
 /**
@@ -58,7 +60,7 @@ export function passesTheContract(
     });
     afterEach(async () => {
       under.misbehave(null);
-      await under.sink.close();
+      if (!under.isKept) await under.sink.close();
     });
 
     test(`${name} delivers a batch in its order, and batches in theirs`, async () => {
