@@ -94,7 +94,7 @@ case $1 in
   disable) rm -f "$wants/scheduled-events-bridge.service"; rmdir "$wants" 2>/dev/null || true ;;
   restart) [ -f known ] || { echo 'Unit not found.' >&2; exit 5; }; rm -f restarts
     # With --no-block the one before is still there for some polls, while it sends what is pending.
-    if [ -f running ]; then echo 8 > stopping; else begin; fi ;;
+    if [ -f running ]; then echo 4 > stopping; else begin; fi ;;
   stop) rm -f active running stopping "$state/held" ;;
   reset-failed) ;;
   show)
