@@ -146,7 +146,8 @@ describe('status and check two minutes after a failing destination', { concurren
         stage.untilStatus(
           'two minutes',
           ({ sinks }) => sinks.some(({ lateSeconds }) => lateSeconds !== null) === true,
-          180_000,
+          // Five bridges wait for it, each asked for two minutes.
+          { timeoutMs: 180_000, everyMs: 1_000 },
         );
       const ready = /^ready\n.*nothing delivered for \d+ (s|min)/;
       await play(stage, {

@@ -40,7 +40,7 @@ const withoutRoles: readonly Situation[] = [
       const { code, out } = await stage.command(['outbox', 'retry', '--now']);
       expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^Trying now: 1 for Event Hubs\./) });
       // Far sooner than the next scheduled attempt, which is minutes later after several failures.
-      await stage.untilStatus('the delivery', ({ sinks }) => sinks[0]?.waiting === 0, 10_000);
+      await stage.untilStatus('the delivery', ({ sinks }) => sinks[0]?.waiting === 0, { timeoutMs: 10_000 });
       for (const { EventId } of stage.azure.imds.document.Events) stage.azure.imds.remove(EventId);
       await stage.untilStatus(
         'the end',

@@ -28,7 +28,11 @@ export interface Stage extends AsyncDisposable {
   /** What `status --json` prints. */
   status(): Promise<Status>;
   /** Waits until it says so. */
-  untilStatus(what: string, is: (status: Status) => boolean, timeoutMs?: number): Promise<void>;
+  untilStatus(
+    what: string,
+    is: (status: Status) => boolean,
+    options?: { readonly timeoutMs?: number; readonly everyMs?: number },
+  ): Promise<void>;
   /** Null when there is no answer within four seconds. */
   http(path: string): Promise<{ readonly status: number; readonly body: string } | null>;
 }
@@ -82,8 +86,8 @@ export async function openStage(
     configure,
     command: (args, options) => runCommand([...args, '--config', file], options),
     status,
-    async untilStatus(what, is, timeoutMs = 40_000) {
-      await until(() => status().then(is, () => false), { what, timeoutMs });
+    async untilStatus(what, is, options) {
+      await until(() => status().then(is, () => false), { what, timeoutMs: 40_000, ...options });
     },
     async http(path) {
       try {
