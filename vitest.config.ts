@@ -1,11 +1,10 @@
-import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { builtPrograms } from './test/support/program.ts';
+import { builtPrograms, compiledCode } from './test/support/program.ts';
 import { Interleaved } from './test/support/sequencer.ts';
 
 const isForCoverage = process.argv.some((argument) => argument.startsWith('--coverage'));
-// Node keeps compiled code there for the workers and for every program that a test starts. Coverage of cached functions is less exact.
-if (!isForCoverage) process.env.NODE_COMPILE_CACHE = join(import.meta.dirname, 'node_modules/.cache/compiled');
+// Coverage of cached functions is less exact.
+if (!isForCoverage) process.env.NODE_COMPILE_CACHE = compiledCode;
 
 /** Files that change their process for good: environment, trusted authorities, the first token host that MSAL keeps. */
 const alone = [

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** A Node.js of this machine that is older than the project needs. */
@@ -12,6 +13,7 @@ export function olderNode(): { readonly node: OlderNode | null; readonly whyNot:
   const directories = [...(process.env.PATH ?? '').split(delimiter), '/usr/local/bin', '/usr/bin'];
   for (const directory of directories.filter((one) => !one.includes('node_modules'))) {
     const path = join(directory, 'node');
+    if (!existsSync(path)) continue;
     // What it calls itself: a link is followed.
     const output = spawnSync(path, ['-p', 'process.execPath + " " + process.versions.node'], { encoding: 'utf8' });
     const [real = '', version = ''] = output.status === 0 ? output.stdout.trim().split(' ') : [];

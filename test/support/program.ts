@@ -7,6 +7,9 @@ import { root } from './source-tree.ts';
 export const builtPrograms = join(root, 'node_modules/.cache/test');
 export const builtFile = (program: ProgramName): string => join(builtPrograms, `${program}.cjs`);
 
+/** Where Node keeps the compiled code of tests, and of the programs that they start. */
+export const compiledCode = join(root, 'node_modules/.cache/compiled');
+
 const isBuilt = process.env.TEST_PROGRAMS === builtPrograms;
 /** The bridge that tests start: what this run has built, else the sources. */
 export const mainFile = isBuilt ? builtFile('scheduled-events-bridge') : join(root, 'src/main.ts');

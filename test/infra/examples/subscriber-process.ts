@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { AzureSimulator } from '../../../src/azure-simulator/index.ts';
+import { cleanEnvironment } from '../../support/program.ts';
 
 /** `infra/examples/subscriber.ts` in a process of its own. */
 export interface SubscriberProcess {
@@ -30,7 +31,7 @@ export function startSubscriber(
       : { EVENT_HUBS_CONNECTION_STRING: connectionString };
   const child = spawn(process.execPath, ['infra/examples/subscriber.ts'], {
     env: {
-      PATH: process.env.PATH,
+      ...cleanEnvironment(),
       NODE_EXTRA_CA_CERTS: caFile,
       AZURE_POD_IDENTITY_AUTHORITY_HOST: imds.url,
       EVENT_HUB_NAME: hub,

@@ -9,6 +9,7 @@ import type { LifecycleRecord } from '../../../src/lifecycle/record.ts';
 import { producer, useSimulator } from '../../azure-simulator/sdk-clients.ts';
 import { configurationFor, startBridge, temporaryDirectory } from '../../support/bridge-process.ts';
 import { firstCopies, hubRecords } from '../../support/delivered.ts';
+import { cleanEnvironment } from '../../support/program.ts';
 import { sampleEntry } from '../../support/sample-record.ts';
 import { until } from '../../support/until.ts';
 import { type SubscriberOptions, type SubscriberProcess, startSubscriber } from './subscriber-process.ts';
@@ -240,7 +241,8 @@ test.each([
     1,
   ],
 ])('the example subscriber started with %o explains why it ends, in one line', (env, stderr, status) => {
-  const ended = spawnSync(process.execPath, ['infra/examples/subscriber.ts'], { env, encoding: 'utf8' });
+  const options = { env: { ...cleanEnvironment(), ...env }, encoding: 'utf8' } as const;
+  const ended = spawnSync(process.execPath, ['infra/examples/subscriber.ts'], options);
   expect(ended).toMatchObject({ stdout: '', stderr: expect.stringMatching(stderr), status });
 });
 
