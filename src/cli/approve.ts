@@ -32,7 +32,7 @@ export const addApproveWith =
       .description('let Azure start an event now, for every VM that it names, whatever its type')
       .argument('<event-id>', 'EventId, as shown in records, status and the log')
       .option(...configFileOption)
-      .option('-y, --yes', 'do not ask');
+      .option('-y, --yes', 'skip the confirmation');
     describeVerb(command, 'imdsFailed', 'noOutbox', 'notDone', 'alreadyRunning', 'newerOutbox', 'configuration').action(
       (eventId: string, options: ApproveOptions) => approve(eventId, options, commandContext, ask),
     );

@@ -57,8 +57,8 @@ export class Failure extends Error {
 
 /** For the end of a command's help. */
 export function describeExitCodes(...reasons: readonly ExitReason[]): string {
-  // Those of the service, and of the whole program.
-  const isRun = reasons.includes('nodeTooOld');
+  // Those of `run`, and of the whole bridge; the simulator has no service.
+  const isRun = reasons.includes('nodeTooOld') && reasons.includes('alreadyRunning');
   const again = isRun ? '; of `run`: a service manager should start it again' : '';
   const rows = reasons
     .map(

@@ -93,7 +93,7 @@ export const stillListed = (memory: EventMemory): EventMemory =>
 
 /**
  * Of an event that has ended and is listed again. Its records continue in sequence; its measurements restart, since readers
- * have recovered at its end. It stays in scope, because the published end has to be withdrawn.
+ * have recovered at its end. It stays in scope, because the published end has to be revoked.
  */
 const keptWhenReopened = ({ sequence, recorded, recordedFloor }: EventMemory): Partial<EventMemory> => ({
   sequence,

@@ -131,7 +131,7 @@ describe('a scenario, played', () => {
     expect(performance.now() - begun).toBeGreaterThanOrEqual(90);
   });
 
-  test('an event that was withdrawn has no impact', async () => {
+  test('an event that was canceled has no impact', async () => {
     const impacts: Impact[] = [];
     const unwatch = imds.watch(() => {
       for (const { EventId, EventStatus } of imds.document.Events) if (EventStatus === 'Started') imds.remove(EventId);

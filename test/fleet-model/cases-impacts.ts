@@ -251,7 +251,7 @@ export const impactCases: readonly Case[] = [
   stallBeforeCancel(),
   ownRestart("a user's freeze canceled while the guest restarts", { source: 'User' }, announcedMs + 630_000),
   ownRestart(
-    'a Terminate withdrawn 740 s early while the guest restarts',
+    'a Terminate canceled 740 s early while the guest restarts',
     { type: 'Terminate', source: 'User' },
     announcedMs + 160_000,
   ),

@@ -231,7 +231,7 @@ const removal =
     return event.complete(goneMs + random.int(1, 60) * second);
   };
 
-const withdrawn =
+const canceled =
   (type: string): EventPlan =>
   (id, fromMs, setting) => {
     const { random } = setting;
@@ -272,8 +272,8 @@ const plans: readonly EventPlan[] = [
   hardwareFailure,
   removal('Preempt'),
   removal('Terminate'),
-  withdrawn('Freeze'),
-  withdrawn('Redeploy'),
-  withdrawn('Reboot'),
+  canceled('Freeze'),
+  canceled('Redeploy'),
+  canceled('Reboot'),
   degradedHost,
 ];

@@ -101,7 +101,7 @@ function wrongVerdicts(event: PlatformEvent, account: Account, departure: Depart
   const isFinal = leftMs !== null && departure.after.view.atMs >= leftMs;
   const kinds: Kind[] = [];
   const knowledge = knowledgeOf(event, account, departure);
-  // What went back to Scheduled may have been withdrawn after that.
+  // What went back to Scheduled may have been canceled after that.
   const leftStarted = departure.wasStarted && statusIs(departure.entry, 'Started');
   if (phase === 'Ended' && leftStarted) kinds.push('ended-of-started');
   if (isFinal && event.outcome === 'completed' && phase === 'Canceled') kinds.push('canceled-of-completed');

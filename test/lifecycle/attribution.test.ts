@@ -120,7 +120,7 @@ describe('a reboot is evidence only for an event that reboots or removes the VM,
       records: ['Scheduled: said-by-azure', 'Ended: boot-id-changed observation-gap'],
     },
     {
-      name: 'a termination that is withdrawn early is not completed by a boot',
+      name: 'a termination that is canceled early is not completed by a boot',
       seen: [nothing, { events: [event({ eventType: 'Terminate' })] }, { events: [], after: 160, bootId: 'boot-2' }],
       records: ['Scheduled: said-by-azure', 'Ended: boot-id-changed observation-gap'],
     },

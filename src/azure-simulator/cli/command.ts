@@ -11,10 +11,7 @@ export const addSimulate: Verb = (program, commandContext) => {
   const command = program
     .command('simulate')
     .description('run a local Azure: instance metadata, Event Hubs and Logs Ingestion, until stopped')
-    .argument(
-      '[scenario]',
-      'what happens to the VM, from two seconds after the first poll (default: nothing); see --list',
-    );
+    .argument('[scenario]', 'scenario to play, from two seconds after the first poll on (default: none); see --list');
   for (const option of options) command.addOption(option);
   describeVerb(command, 'notDone').action(async (scenario: string | undefined, options: SimulateOptions) => {
     refuseUnfit(scenario, options);
@@ -37,7 +34,7 @@ const defaultPort = 16_925;
 
 const options: readonly Option[] = [
   new Option('--list', 'list the scenarios').conflicts(['replay', ...ofASimulator]),
-  new Option('--speed <factor>', 'speed of the scenario; 1: as slow as Azure (default: see --list)').argParser(
+  new Option('--speed <factor>', 'speed of the scenario; 1: real time (default: see --list)').argParser(
     numberFrom(0.1, 100_000, 'a number from 0.1 to 100000'),
   ),
   new Option('--vm <name>', 'name of the VM (default: web_0)').conflicts('vms'),

@@ -10,7 +10,8 @@ export const createProgram = (commandContext: CommandContext): Command =>
   createCommandLine(
     {
       name: 'scheduled-events-simulator',
-      description: 'Simulates what the bridge talks to: instance metadata, Event Hubs and Logs Ingestion of Azure.',
+      description:
+        'Simulates the parts of Azure that the bridge uses: instance metadata, Event Hubs and Logs Ingestion.',
       verbs: [addSimulate, addDemo, addVersion],
       exitReasons: ['nodeTooOld', 'notDone'],
     },

@@ -14,10 +14,10 @@ interface Options {
 export const addDemo: Verb = (program, commandContext) => {
   const command = program
     .command('demo')
-    .description('run a bridge on a local Azure for half a minute and compare what it sent')
+    .description('run a bridge on a local Azure for half a minute, and compare its records with the events')
     .option(
       '--fleet <vms>',
-      'with a scale set of 2 to 500 VMs, each with a bridge of its own; takes up to a minute',
+      'use a scale set of 2 to 500 VMs, each with its own bridge; takes up to a minute',
       fleetSize,
     )
     // Internal: the demo starts itself with it, for a part of the fleet.

@@ -14,7 +14,7 @@ function rebootOf(vm: number, afterSeconds: number): Step[] {
 export const groupScenarios: readonly Scenario[] = [
   {
     name: 'leaves-resources',
-    description: 'A reboot is announced for two VMs; five minutes later only the other one is still meant.',
+    description: 'A reboot is announced for two VMs; five minutes later it affects only the other one.',
     demoSpeed: 200,
     vms: [{}, {}],
     steps: [

@@ -49,7 +49,7 @@ export const platformScenarios: readonly Scenario[] = [
   },
   {
     name: 'canceled',
-    description: 'A live migration is announced a day ahead and withdrawn after 8 minutes, judged too risky.',
+    description: 'A live migration is announced a day ahead and canceled after 8 minutes because it is too risky.',
     // Slow enough that NotBefore is still minutes ahead when the event leaves: only then does it count as canceled.
     demoSpeed: 160,
     steps: [
@@ -60,7 +60,7 @@ export const platformScenarios: readonly Scenario[] = [
   {
     name: 'missed-started',
     description:
-      'A freeze too short to be seen as Started: the document goes from incarnation 2 to 4 between two polls.',
+      'A freeze too short to be seen as Started: the document changes from incarnation 2 to 4 between two polls.',
     demoSpeed: 240,
     steps: [
       { ...announced, event: 'migration', eventType: 'Freeze' },
@@ -129,8 +129,7 @@ export const platformScenarios: readonly Scenario[] = [
   },
   {
     name: 'superseded',
-    description:
-      'While a freeze is announced the host fails: the restart takes its place, and the freeze is withdrawn.',
+    description: 'While a freeze is announced the host fails: a restart replaces it, and the freeze is canceled.',
     demoSpeed: 100,
     steps: [
       { ...announced, event: 'migration', eventType: 'Freeze' },
@@ -142,7 +141,7 @@ export const platformScenarios: readonly Scenario[] = [
   },
   {
     name: 'degraded-host',
-    description: 'A predicted hardware failure, announced a week ahead; a day later the date is brought forward.',
+    description: 'A predicted hardware failure, announced a week ahead; a day later it is due earlier.',
     demoSpeed: 43_200,
     steps: [
       { afterSeconds: 0, do: 'schedule', event: 'degraded', eventType: 'Redeploy', noticeSeconds: 7 * day },

@@ -6,7 +6,7 @@ import type { CheckOptions } from './run-checks.ts';
 const form = `
 A line is "ok" (verified), "WARNING" (works, review it), "PROBLEM" (does not work until fixed) or "not proven", with its
 reason; below it, after $, the command that fixes it or shows more, for bash or PowerShell. The exit code is that of the first
-problem; warnings and what is not proven end with 0. It runs beside the service and changes nothing, except that polling
+problem; warnings and findings that are not proven end with 0. It runs beside the service and changes nothing, except that polling
 Scheduled Events turns them on for this VM and its whole scale set or availability set, as the service does.
 
 --json prints one object: reportVersion (2), bridgeVersion, at, offline, verdict (ok, warning, problem), exitCode, counts, and

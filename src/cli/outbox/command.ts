@@ -105,7 +105,7 @@ async function entryAt(directory: string, position: number): Promise<RecordDetai
 
 function addRetry(outbox: Command, { env, print, stop }: CommandContext): void {
   addSub(outbox, 'retry', 'resend dead letters with unchanged ids, or send pending records now')
-    .addArgument(outbox.createArgument('[position]', 'dead letter of one record').argParser(positionArgument))
+    .addArgument(outbox.createArgument('[position]', 'position of one dead letter').argParser(positionArgument))
     .option('--all', 'all dead letters')
     .option('--now', 'send pending records now instead of at the next attempt')
     .addOption(sinkOption())
@@ -142,10 +142,12 @@ interface Retrying {
 
 function addPurge(outbox: Command, { env, print, stop }: CommandContext): void {
   addSub(outbox, 'purge', 'discard dead letters or pending records: they will never be delivered')
-    .addArgument(outbox.createArgument('[position]', 'of one record (default: all)').argParser(positionArgument))
-    .addOption(new Option('--state <state>', 'which of them').choices(['dead', 'pending']).makeOptionMandatory())
+    .addArgument(
+      outbox.createArgument('[position]', 'position of one record (default: all)').argParser(positionArgument),
+    )
+    .addOption(new Option('--state <state>', 'what to discard').choices(['dead', 'pending']).makeOptionMandatory())
     .addOption(sinkOption())
-    .option('--yes', 'do not ask')
+    .option('--yes', 'skip the confirmation')
     .action(
       async (
         position: number | undefined,

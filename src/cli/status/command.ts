@@ -11,9 +11,7 @@ export const addStatus: Verb = (program, { env, print }) => {
   const command = addStateDirOptions(
     program
       .command('status')
-      .description(
-        'show the health of the bridge, its problems and how to fix them; while it runs and after it stopped',
-      ),
+      .description('show the health of the bridge, its problems and how to fix them; also after it stopped'),
   ).option('--json', 'print everything as one JSON document');
   describeVerb(command, 'actionRequired', 'noOutbox', 'notDone', 'newerOutbox', 'configuration').action(
     async (options: StateDirOptions & { readonly json?: true }) => {

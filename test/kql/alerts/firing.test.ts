@@ -80,7 +80,7 @@ const announced: readonly Case[] = [
   { name: 'a freeze of seven seconds', scene: { plays: toEach('freeze', [3]) }, raises: [] },
   { name: 'a freeze of 25 seconds', scene: { plays: toEach('unknown-duration', [3]) }, raises: ['A4 web_3'] },
   { name: 'freezes of half the set', scene: { plays: toEach('freeze', first(10)) }, raises: [] },
-  { name: 'a live migration that is withdrawn', scene: { plays: toEach('canceled', [3]) }, raises: [] },
+  { name: 'a live migration that is canceled', scene: { plays: toEach('canceled', [3]) }, raises: [] },
   {
     name: 'a freeze that becomes a reboot',
     scene: { plays: toEach(becomesReboot, [3]) },

@@ -56,7 +56,7 @@ test('VmLifecycleSights presumes the ends that foldEvents does', () => {
   );
 });
 
-test('the records that are compared hold withdrawn ends, several ends and equal times', () => {
+test('the records that are compared hold revoked ends, several ends and equal times', () => {
   const samples = fc.sample(arrivals, { numRuns: 300, seed: 7 });
   const some = (holds: (records: readonly LifecycleRecord[]) => boolean): boolean => samples.some(holds);
   const ends = (records: readonly LifecycleRecord[]) => records.filter(({ phase }) => isEnd(phase));

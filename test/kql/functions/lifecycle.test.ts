@@ -69,7 +69,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    of: 'an event that was withdrawn ahead of its time',
+    of: 'an event that was canceled ahead of its time',
     tables: { records: recordsBy('web_0', [nothing, announced, nothing]) },
     steps: [
       '12:00:02 | web_0 | Scheduled | said-by-azure | 1',

@@ -12,7 +12,7 @@ const spot = { vmSize: 'Standard_D8s_v5', zone: '2', priority: 'Spot' };
 
 const minute = 60;
 
-/** A migration that is withdrawn seven minutes before its time. */
+/** A migration that is canceled seven minutes before its time. */
 const calledOff = made(
   'called off',
   { afterSeconds: 0, do: 'schedule', event: 'one', eventType: 'Freeze', noticeSeconds: 15 * minute, on: [0, 1, 2] },
