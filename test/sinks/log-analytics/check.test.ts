@@ -37,7 +37,7 @@ test.for([
     name: 'the way is closed',
     more: { ...refusal('x'), isReachable: false },
     verdict: 'not-proven',
-    message: /without a connection/,
+    message: /there is no connection/,
     remedy: undefined,
   },
   {
