@@ -307,7 +307,7 @@ describe.concurrent('check', () => {
     azure.imds.firstCallDelay(4_000);
     const imds = { endpoint: azure.imds.vmUrl('web_0'), firstTimeoutSeconds: 30 };
     const { out, code } = await runCheck(configurationFor(azure, 'web_0', directory, { imds }), { args: [] });
-    expect(out).toMatch(/may take two minutes: it turns the feature on/);
+    expect(out).toMatch(/may take two minutes, because it enables the feature/);
     expect(out).toMatch(/\nNo problem found: \d+ ok, 2 not proven\.\n$/);
     expect(code).toBe(0);
   });
