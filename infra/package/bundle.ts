@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import manifest from '../../package.json' with { type: 'json' };
 import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { pageFiles } from '../../src/fleet-page/page-files.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -42,6 +43,17 @@ const versionOnly: Plugin = {
     ),
 };
 
+/** The page of `tail --web`, bundled now: without it, the module would bundle the page when it is run, with esbuild. */
+const pageInside: Plugin = {
+  name: 'page-inside',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /page-files\.ts$/ }, async ({ path }) =>
+      path === join(root, 'src/fleet-page/page-files.ts')
+        ? { contents: `const files = ${JSON.stringify(await pageFiles())};\nexport const pageFiles = async () => files;` }
+        : null,
+    ),
+};
+
 /**
  * One program as one file that needs nothing beside it but Node; the demo of the simulator also needs the bridge. What a command imports when
  * it is run (the Azure libraries) is in the file but evaluated only then. CommonJS, because some libraries `require` at run time and
@@ -68,7 +80,7 @@ export async function bundle(
       js: `#!/usr/bin/env node\n${requireNode(program, manifest.engines.node, exitCodes.nodeTooOld.code)}`,
     },
     logLevel: 'warning',
-    plugins: [versionOnly],
+    plugins: [versionOnly, pageInside],
     ...more,
     metafile: true,
   });
