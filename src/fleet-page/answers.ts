@@ -88,8 +88,10 @@ export interface Calendar {
 }
 
 export interface CalendarEntry {
-  /** `03:35 Reboot × 12`. */
-  readonly text: string;
+  /** `03:35`, with the date where the column has none. */
+  readonly time: string;
+  /** `Reboot × 12`. */
+  readonly label: string;
   readonly eventType: string;
   /** One of them. */
   readonly eventId: string;

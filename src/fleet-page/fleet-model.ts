@@ -116,6 +116,9 @@ function isWithin(lane: Lane, { from, to }: { readonly from: number; readonly to
   return begin < to && (overAt(lane, now) ?? Math.max(now, lane.notBefore ?? now)) >= from;
 }
 
+/** Within this time, VMs begin together. */
+const beginMs = 300_000;
+
 /** By scale set, zone and fault domain, so that a wave is a flight of stairs; then by when it begins. */
 function rowsOf(lanes: readonly Lane[], now: number): readonly SwimlaneRow[] {
   const rows = [...Map.groupBy(lanes, ({ vm }) => vm.key).values()].map((all) => ({
@@ -128,7 +131,7 @@ function rowsOf(lanes: readonly Lane[], now: number): readonly SwimlaneRow[] {
       Number(a.vm.set === null) - Number(b.vm.set === null) ||
       byName(setOf(a.vm), setOf(b.vm)) ||
       byName(placeOf(a.vm), placeOf(b.vm)) ||
-      a.begin - b.begin ||
+      Math.round(a.begin / beginMs) - Math.round(b.begin / beginMs) ||
       byName(a.vm.name, b.vm.name),
   );
   return rows.map(({ all, vm }) => ({

@@ -153,8 +153,8 @@ function entriesOf(lanes: readonly Lane[], isDated: boolean): readonly CalendarE
     const at = first?.notBefore ?? null;
     const time = at === null ? 'any moment' : `${isDated ? `${dayOf(at)} ` : ''}${timeOf(at)}`;
     const vms = new Set(all.map(({ vm }) => vm.key)).size;
-    const text = `${time} ${eventType}${vms > 1 ? ` × ${vms}` : ''}`;
-    return { text, eventType, eventId: first?.event.eventId ?? '', at: at ?? 0 };
+    const label = `${eventType}${vms > 1 ? ` × ${vms}` : ''}`;
+    return { time, label, eventType, eventId: first?.event.eventId ?? '', at: at ?? 0 };
   });
   return entries.sort((a, b) => a.at - b.at).map(({ at: _, ...entry }) => entry);
 }

@@ -97,7 +97,7 @@ test('the calendar has announced events by day and scale set', () => {
   const { columns, rows } = everything.calendar;
   const texts = rows.map(({ name, cells }) => [
     name,
-    ...cells.flatMap((entries, index) => entries.map(({ text }) => `${columns[index]}: ${text}`)),
+    ...cells.flatMap((entries, index) => entries.map(({ time, label }) => `${columns[index]}: ${time} ${label}`)),
   ]);
   expect(columns).toEqual(['Due', 'Today', 'Tomorrow', '11-22', '11-23', '11-24', '11-25', '11-26', 'Later']);
   expect(texts).toEqual([

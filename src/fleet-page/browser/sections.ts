@@ -41,6 +41,9 @@ function vmsOf({ vms, vmCount }: EventSummary): HTMLElement {
 const lines = (first: HTMLElement | string, second: HTMLElement | string): HTMLElement =>
   html('div', {}, first, html('div', { class: 'second' }, second));
 
+const expectationOf = ({ eventSource, expectedSeconds }: OpenEvent): string =>
+  `by ${eventSource}, expected ${expectedSeconds === null ? 'duration unknown' : durationOf(expectedSeconds)}`;
+
 const shownPlaces = 3;
 
 function whereOf({ sets, places }: EventSummary): string {
@@ -70,7 +73,7 @@ export function openOf({ rows, total }: PageView['open'], context: SectionContex
   if (rows.length === 0) return [none('No event is announced or in progress.')];
   const columns: readonly Column<OpenEvent>[] = [
     { label: 'State', cell: ({ state }) => html('span', { class: `state ${state.replaceAll(' ', '-')}` }, state) },
-    { label: 'Event', cell: (row) => lines(eventButton(row, context), `by ${row.eventSource}`) },
+    { label: 'Event', cell: (row) => lines(eventButton(row, context), expectationOf(row)) },
     {
       label: 'Time left',
       cell: ({ startedAt, notBefore }) => {
@@ -81,11 +84,6 @@ export function openOf({ rows, total }: PageView['open'], context: SectionContex
       },
     },
     { label: 'VM', cell: (row) => lines(vmsOf(row), whereOf(row)) },
-    {
-      label: 'Expected duration',
-      isNumber: true,
-      cell: ({ expectedSeconds }) => (expectedSeconds === null ? 'unknown' : durationOf(expectedSeconds)),
-    },
   ];
   return [table('Upcoming and in progress', columns, rows), rest(rows.length, total, 'events')];
 }
@@ -123,7 +121,7 @@ export function calendarOf({ columns, rows }: PageView['calendar'], context: Sec
       html(
         'div',
         { class: 'entries' },
-        ...(all[index] ?? []).map(({ text, eventType, eventId }) =>
+        ...(all[index] ?? []).map(({ time, label, eventType, eventId }) =>
           html(
             'button',
             {
@@ -132,14 +130,18 @@ export function calendarOf({ columns, rows }: PageView['calendar'], context: Sec
               'data-key': `${name} ${index} ${eventType}`,
               click: () => context.open(eventId),
             },
-            text,
+            html('span', {}, time),
+            ` ${label}`,
           ),
         ),
       ),
   });
   const used = columns
     .map((_, index) => index)
-    .filter((index) => index < 8 || rows.some(({ cells: all }) => (all[index] ?? []).length > 0));
+    .filter(
+      (index) =>
+        (index > 0 && index < columns.length - 1) || rows.some(({ cells: all }) => (all[index] ?? []).length > 0),
+    );
   const name: Column<(typeof rows)[number]> = { label: 'Scale set or VM', cell: (row) => html('strong', {}, row.name) };
   return [table('Announced events by day', [name, ...used.map(cells)], rows)];
 }

@@ -12,6 +12,8 @@ const kinds: readonly (readonly [BarKind | MarkKind, string])[] = [
   ['canceled', 'canceled'],
   ['presumed', 'presumed to have ended'],
 ];
+const hint =
+  'Point at a lane, or move through the lanes with the arrow keys; a click or Enter opens the trace of the event.';
 const legendBar = { x: 0, y: 3, width: 22 } as const;
 const legendHeight: Readonly<Record<string, number>> = { announced: 5, planned: 5, progress: 8, down: 12 };
 
@@ -55,6 +57,7 @@ export class SwimlaneChart {
       this.#root,
       rows.length === 0 ? html('p', { class: 'none' }, 'No event in this time.') : picture(layout, summaryOf(data)),
     );
+    if (this.#info.textContent === '') this.#info.textContent = hint;
     this.#choose();
   }
 
@@ -72,7 +75,7 @@ export class SwimlaneChart {
   }
 
   #describe(found: { readonly row: SwimlaneRow; readonly lane: SwimlaneEvent } | null): void {
-    const text = found === null || this.#drawn === null ? '' : sentenceOf(found.row, found.lane, this.#drawn.now);
+    const text = found === null || this.#drawn === null ? hint : sentenceOf(found.row, found.lane, this.#drawn.now);
     if (this.#info.textContent !== text) this.#info.textContent = text;
   }
 
