@@ -49,7 +49,9 @@ const pageInside: Plugin = {
   setup: ({ onLoad }) =>
     onLoad({ filter: /page-files\.ts$/ }, async ({ path }) =>
       path === join(root, 'src/fleet-page/page-files.ts')
-        ? { contents: `const files = ${JSON.stringify(await pageFiles())};\nexport const pageFiles = async () => files;` }
+        ? {
+            contents: `const files = ${JSON.stringify(await pageFiles())};\nexport const pageFiles = async () => files;`,
+          }
         : null,
     ),
 };

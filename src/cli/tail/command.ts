@@ -20,6 +20,7 @@ interface TailArguments extends HubArguments {
   readonly mine?: true;
   readonly tests?: true;
   readonly json?: true;
+  readonly web?: number;
 }
 
 /** Null: from the oldest record on. */
@@ -39,10 +40,14 @@ export const addTail: Verb = (program, commandContext) => {
     .addOption(listOption('--phase <phase>', 'only steps to this phase, such as Started', phaseName))
     .option('--mine', 'only what an affected VM reported itself, not what only other VMs saw')
     .option('--tests', 'also records that emit-test wrote')
-    .option('--json', 'print one JSON object per line');
-  describeVerb(command, ...sinkReasons.filter((reason) => reason === 'eventHubsFailed'), 'configuration').action(
-    (options: TailArguments) => runTail(options, commandContext),
-  );
+    .option('--json', 'print one JSON object per line')
+    .option('--web <port>', 'also serve the fleet as a page on this port of 127.0.0.1; 0: any free one', webPort);
+  describeVerb(
+    command,
+    ...sinkReasons.filter((reason) => reason === 'eventHubsFailed'),
+    'configuration',
+    'notDone',
+  ).action((options: TailArguments) => runTail(options, commandContext));
 };
 
 const fromOption = () =>
@@ -55,6 +60,12 @@ const fromOption = () =>
     if (at.getTime() > Date.now()) throw new InvalidArgumentError('expected a time in the past.');
     return { at };
   });
+
+function webPort(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidArgumentError('expected a port, 0 to 65535.');
+  return port;
+}
 
 const listOption = (flags: string, description: string, parse: (text: string) => string) =>
   new Option(flags, description).argParser((text, before: readonly string[] = []) => [...before, parse(text)]);
@@ -88,7 +99,9 @@ async function runTail(options: TailArguments, commandContext: CommandContext): 
     const { consumerGroup } = options;
     const hub = await openHub({ config, consumerGroup, credential: operatorCredential(clientId) }, stop);
     try {
-      const feed = await openFleetFeed(hub, { includeTests: options.tests === true });
+      const isOnPage = options.web !== undefined && { rememberHours: pageHours };
+      const feed = await openFleetFeed(hub, { includeTests: options.tests === true, ...isOnPage });
+      const page = options.web === undefined ? null : await openPage(feed, options.web);
       const filter = filterOf(options);
       const output = await openOutput(options, { feed, filter, hub: hub.name }, commandContext);
       await tail({
@@ -99,7 +112,7 @@ async function runTail(options: TailArguments, commandContext: CommandContext): 
         output,
         clock: systemClock,
         stop,
-      });
+      }).finally(() => page?.close());
       await feed.close();
     } finally {
       await hub.close();
@@ -108,6 +121,24 @@ async function runTail(options: TailArguments, commandContext: CommandContext): 
     if (stop.aborted) return;
     if (error instanceof HubRefused) throw new Failure('eventHubsFailed', noticeOf(error.problem));
     throw error;
+  }
+}
+
+/** The page shows two weeks. */
+const pageHours = 14 * 24;
+
+/** @throws Failure if the port cannot be used. */
+async function openPage(feed: FleetFeed, port: number) {
+  const { openFleetPage } = await import('../../fleet-page/server.ts');
+  try {
+    const page = await openFleetPage({ port, source: feed });
+    warn(`The fleet is at ${page.url}\n`);
+    return page;
+  } catch (error) {
+    await feed.close();
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === 'EADDRINUSE' ? 'another program uses it' : message;
+    throw new Failure('notDone', `Port ${port} cannot be used for the page (${why}): pass another one to --web.`);
   }
 }
 

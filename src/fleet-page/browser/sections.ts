@@ -42,7 +42,7 @@ const lines = (first: HTMLElement | string, second: HTMLElement | string): HTMLE
   html('div', {}, first, html('div', { class: 'second' }, second));
 
 const expectationOf = ({ eventSource, expectedSeconds }: OpenEvent): string =>
-  `by ${eventSource}, expected ${expectedSeconds === null ? 'duration unknown' : durationOf(expectedSeconds)}`;
+  `by ${eventSource}${expectedSeconds === null ? '' : `, expected ${durationOf(expectedSeconds)}`}`;
 
 const shownPlaces = 3;
 

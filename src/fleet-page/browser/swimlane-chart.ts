@@ -140,7 +140,9 @@ function picture(
     ...ticks.map(({ x, isDay }) => svg('path', { class: isDay ? 'grid day' : 'grid', d: `M${x} 18V${height - 20}` })),
     ...ticks.flatMap(({ x, text, isDay }) => {
       const anchor = x > width - 20 ? 'end' : 'middle';
-      return [12, height - 6].map((y) =>
+      // The word `now` is at the bottom.
+      const isCovered = nowX !== null && Math.abs(nowX - x) < 32;
+      return (isCovered ? [12] : [12, height - 6]).map((y) =>
         svg('text', { x, y, class: isDay ? 'tick day' : 'tick', 'text-anchor': anchor }, text),
       );
     }),

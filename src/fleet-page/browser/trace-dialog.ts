@@ -80,7 +80,7 @@ export class TraceDialog {
       html(
         'div',
         { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'What each VM reported' },
-        table('What each VM reported', viewColumns(now), views.rows),
+        table('What each VM reported', viewColumns(views.rows, now), views.rows),
       ),
       views.total > views.rows.length
         ? html('p', { class: 'note' }, `The first ${views.rows.length} of ${views.total} VMs.`)
@@ -96,7 +96,8 @@ export class TraceDialog {
   }
 }
 
-const viewColumns = (now: number): readonly Column<TraceView>[] => [
+/** What no VM has to report has no column. */
+const viewColumns = (rows: readonly TraceView[], now: number): readonly Column<TraceView>[] => [
   { label: 'VM', cell: ({ vm }) => html('strong', {}, vm) },
   { label: 'Zone/fault domain', cell: ({ place }) => place || 'unknown' },
   { label: 'As', cell: ({ role }) => role },
@@ -108,16 +109,29 @@ const viewColumns = (now: number): readonly Column<TraceView>[] => [
   { label: 'Notice', isNumber: true, cell: ({ noticeSeconds }) => seconds(noticeSeconds) },
   { label: 'Listed as started', isNumber: true, cell: ({ startedSeconds }) => seconds(startedSeconds) },
   { label: 'Down, measured', isNumber: true, cell: ({ downSeconds }) => seconds(downSeconds) },
-  {
-    label: 'Paused, measured',
-    isNumber: true,
-    cell: ({ pausedMs, longestPauseMs }) => {
-      if (pausedMs === null) return '–';
-      const longest =
-        longestPauseMs !== null && longestPauseMs !== pausedMs ? `, longest ${durationOf(longestPauseMs / 1000)}` : '';
-      return durationOf(pausedMs / 1000) + longest;
+  ...columnIf(
+    rows.some(({ pausedMs }) => pausedMs !== null),
+    {
+      label: 'Paused, measured',
+      isNumber: true,
+      cell: ({ pausedMs, longestPauseMs }) => {
+        if (pausedMs === null) return '–';
+        const longest =
+          longestPauseMs !== null && longestPauseMs !== pausedMs
+            ? `, longest ${durationOf(longestPauseMs / 1000)}`
+            : '';
+        return durationOf(pausedMs / 1000) + longest;
+      },
     },
-  },
-  { label: 'Host', cell: ({ host }) => host ?? '–' },
-  { label: 'Records missing', isNumber: true, cell: ({ missing }) => (missing === 0 ? '–' : String(missing)) },
+  ),
+  ...columnIf(
+    rows.some(({ host }) => host !== null),
+    { label: 'Host', cell: ({ host }) => host ?? '–' },
+  ),
+  ...columnIf(
+    rows.some(({ missing }) => missing > 0),
+    { label: 'Records missing', isNumber: true, cell: ({ missing }) => (missing === 0 ? '–' : String(missing)) },
+  ),
 ];
+
+const columnIf = (isUsed: boolean, column: Column<TraceView>): readonly Column<TraceView>[] => (isUsed ? [column] : []);
