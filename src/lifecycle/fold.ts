@@ -4,7 +4,9 @@ import { stepOf } from './record-id.ts';
 /**
  * Folding: from the records of any number of observers to what happened. The KQL functions follow the same rule.
  *
- * - Same `recordId`: the same record resent, or an equal step that a VM without its state reported again. The earliest `observedAt` is kept.
+ * - Same `recordId` and `streamId`: the same record resent. The earliest `observedAt` is kept.
+ * - Same `recordId`, other stream: a VM that lost its state counts the steps of an event from the beginning. The steps are merged by
+ *   `transitionId`, but each end counts by itself: a return may have withdrawn the first one and not the second.
  * - Same `transitionId`, other observer: another VM observed the same step.
  * - Questions about VMs keep every observer; questions about events keep the earliest observation of each transition.
  * - Times are compared by Azure's clock: `observedAt` put right by `clockOffsetSeconds`.
@@ -56,7 +58,7 @@ function groupBy<R>(records: Iterable<R>, key: (record: R) => string): Map<strin
 
 /** Drops copies: what a retry, a replay or a second reader delivered twice. Ordered by `observedAt`. */
 export const foldCopies = <R extends Foldable>(records: Iterable<R>): readonly R[] =>
-  earliestBy(records, ({ recordId }) => recordId);
+  earliestBy(records, ({ recordId, streamId }) => `${recordId} ${streamId}`);
 
 /** How much is known about an end; the lowest wins. */
 function rankOfEnd({ phase, evidence }: Foldable): number {

@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { foldCopies, foldEvents, foldObservers } from '../../src/lifecycle/fold.ts';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
-import { at, event, nothing, type ObservationSpec, observe, observerNamed, started } from '../support/observations.ts';
+import {
+  at,
+  event,
+  nothing,
+  type ObservationSpec,
+  observe,
+  observerNamed,
+  settled,
+  started,
+} from '../support/observations.ts';
 
 const scheduled = event({ resources: ['web_0', 'web_1', 'web_2'] });
 const seenBy = (vm: string, observations: readonly ObservationSpec[]): readonly LifecycleRecord[] =>
@@ -116,6 +125,62 @@ describe('an event that returns', () => {
   test('withdraws, in the question about VMs, only the ends of the VM that saw it return', () => {
     const folded = foldObservers([...seenBy('web_0', returns), ...seenBy('web_1', returns.slice(0, 3))]);
     expect(folded.map(({ end }) => end?.phase ?? null)).toEqual([null, 'Canceled']);
+  });
+});
+
+describe('a VM that lost its state', () => {
+  const back: readonly ObservationSpec[] = [
+    nothing,
+    { events: [scheduled] },
+    nothing,
+    { events: [scheduled], after: 60 },
+  ];
+  /** What it reports after it lost its state, two minutes after the first observation. */
+  const anew = (observations: readonly ObservationSpec[]): readonly LifecycleRecord[] =>
+    observe(observations, {
+      observer: observerNamed('web_0'),
+      state: { ...settled, streamId: 'second' },
+      from: Date.parse(at(120)),
+    }).records;
+
+  test('ends an event that had reappeared before, though its second end has the recordId of the first', () => {
+    const first = seenBy('web_0', back);
+    const second = anew([{ events: [scheduled] }, nothing]);
+    expect(second.map(({ recordId }) => recordId)).toEqual(first.slice(0, 2).map(({ recordId }) => recordId));
+    for (const records of [
+      [...first, ...second],
+      [...second, ...first],
+    ]) {
+      expect(foldCopies(records)).toHaveLength(5);
+      for (const [folded, ...others] of [foldEvents(records), foldObservers(records)]) {
+        expect(others).toEqual([]);
+        expect(folded?.end).toMatchObject({ phase: 'Canceled', streamId: 'second' });
+        expect(folded?.steps.map(({ observedAt, evidence }) => [observedAt, ...evidence])).toEqual([
+          [at(2), 'said-by-azure'],
+          [at(63), 'reappeared'],
+        ]);
+      }
+    }
+  });
+
+  test('does not add a step to an event that it reports again, and the first report is kept', () => {
+    const records = [
+      ...seenBy('web_0', wholeLifecycle.slice(0, 2)),
+      ...anew([{ events: [scheduled] }, { events: [started(scheduled)], after: 900 }, nothing]),
+    ];
+    expect(foldCopies(records).map(({ phase }) => phase)).toEqual(['Scheduled', 'Scheduled', 'Started', 'Completed']);
+    const [folded] = foldEvents(records);
+    expect(folded?.steps.map(({ phase, observedAt }) => [phase, observedAt])).toEqual([
+      ['Scheduled', at(2)],
+      ['Started', at(1021)],
+    ]);
+    expect(folded?.end?.phase).toBe('Completed');
+  });
+
+  test('takes back its own end by a return in the new stream that has the recordId of an earlier one', () => {
+    const records = [...seenBy('web_0', back), ...anew(back)];
+    expect(foldEvents(records)[0]?.end).toBeNull();
+    expect(foldEvents(records)[0]?.steps).toHaveLength(2);
   });
 });
 

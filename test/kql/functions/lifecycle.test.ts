@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { encodeRow, type Row } from '../../../src/sinks/log-analytics/encode.ts';
-import { event, nothing, started } from '../../support/observations.ts';
+import { at, event, nothing, started } from '../../support/observations.ts';
 import { ask, recordsBy, type Tables } from './query.ts';
 
 const ofTwo = event({ resources: ['web_0', 'web_1'] });
@@ -175,4 +175,66 @@ test('every VM keeps its own sighting of a step', () => {
     'web_1 | false | 2',
     'web_1 | true | 1',
   ]);
+});
+
+describe('a VM that lost its state', () => {
+  /** What it reports in a new stream, as it would begin two minutes after noon. */
+  const anew = (observations: Parameters<typeof recordsBy>[1]): ReturnType<typeof recordsBy> =>
+    recordsBy('web_0', observations, { from: Date.parse(at(120)) }).map((record) => ({
+      ...record,
+      streamId: 'second stream',
+    }));
+  const back = { ...announced, after: 60 };
+  /** Rows of each function: records, steps of the VM, steps of the event, VMs of the event. */
+  const counts = (records: Tables['records'] = []): string[] =>
+    ['VmLifecycleRecords', 'VmLifecycleSights', 'VmLifecycle', 'VmEventTimeline'].flatMap((name) =>
+      ask(`${name}() | summarize count()`, { records }),
+    );
+  const ofTimeline = 'VmEventTimeline() | where VmName == "web_0" | project ScheduledAt, EndedAt, Outcome, IsOpen';
+
+  test('ends an event that had reappeared before, though its second end has the RecordId of the first', () => {
+    const first = recordsBy('web_0', [nothing, announced, nothing, back]);
+    const records = [...first, ...anew([announced, nothing])];
+    expect(new Set(records.map(({ recordId }) => recordId)).size).toBe(records.length - 2);
+    expect(ask(ofTimeline, { records: first })).toEqual(['12:01:03 | - | - | true']);
+    expect(ask(ofTimeline, { records })).toEqual(['12:01:03 | 12:02:02 | Canceled | false']);
+    expect(ask(steps, { records })).toEqual([
+      '12:00:02 | web_0 | Scheduled | said-by-azure | 1',
+      '12:01:03 | web_0 | Scheduled | reappeared | 1',
+      '12:02:02 | web_0 | Canceled | left-before-not-before | 1',
+    ]);
+    // The withdrawn end is a record, but no step.
+    expect(counts(records)).toEqual(['5', '3', '3', '2']);
+  });
+
+  test('reports an event again without adding a step, a VM or an event', () => {
+    const first = recordsBy('web_0', [nothing, announced]);
+    const rest = [{ ...begun, after: 780 }, over];
+    const lost = [...first, ...anew([announced, ...rest])];
+    const kept = recordsBy('web_0', [nothing, announced, { ...begun, after: 899 }, over]);
+    expect(counts(kept)).toEqual(['3', '3', '3', '2']);
+    expect(counts(lost)).toEqual(['4', '3', '3', '2']);
+    expect(counts([...lost, ...lost])).toEqual(['4', '3', '3', '2']);
+    expect(ask(ofTimeline, { records: lost })).toEqual(ask(ofTimeline, { records: kept }));
+    expect(ask(steps, { records: lost })).toEqual(ask(steps, { records: kept }));
+  });
+
+  test('takes back its end by a return that has the RecordId of an earlier one', () => {
+    const records = [
+      ...recordsBy('web_0', [nothing, announced, nothing, back]),
+      ...anew([nothing, announced, nothing, back]),
+    ];
+    expect(ask(ofTimeline, { records })).toEqual(['12:01:03 | - | - | true']);
+    expect(counts(records)).toEqual(['6', '2', '2', '2']);
+  });
+
+  test('has two approvals where it approved an event in each stream', () => {
+    const [first] = recordsBy('web_0', [nothing, announced]);
+    if (!first) return expect.unreachable();
+    const ids = { recordId: 'approval', transitionId: 'approval' };
+    const approval = { ...first, ...ids, phase: 'Approved' as const, evidence: ['accepted' as const] };
+    const records = [first, approval, { ...approval, streamId: 'second stream', observedAt: at(200) }];
+    expect(ask('VmLifecycleRecords() | where Phase == "Approved" | count', { records })).toEqual(['2']);
+    expect(ask('VmLifecycle() | where Phase == "Approved" | count', { records })).toEqual(['1']);
+  });
 });
