@@ -36,6 +36,7 @@ const ours = [
   'node',
   'az',
   './reader',
+  './subscriber',
   `${product}-version-linux-x64/install.sh`,
   '.ci/run',
 ];

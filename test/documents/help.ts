@@ -48,6 +48,11 @@ export const manuals: Readonly<Record<string, Manual>> = {
     help: () => [['java', '--help']],
     source: 'https://docs.oracle.com/en/java/javase/17/docs/specs/man/java.html',
   },
+  javac: {
+    verbs: 0,
+    help: () => [['javac', '--help']],
+    source: 'https://docs.oracle.com/en/java/javase/17/docs/specs/man/javac.html',
+  },
   journalctl: {
     verbs: 0,
     help: withHelp,
@@ -72,6 +77,11 @@ export const manuals: Readonly<Record<string, Manual>> = {
     source: 'https://docs.openssl.org/3.0/man1/openssl-pkeyutl/',
   },
   pip: { verbs: 1, help: withHelp, source: 'https://pip.pypa.io/en/stable/cli/' },
+  python: {
+    verbs: 0,
+    help: () => [['python3', '--help']],
+    source: 'https://docs.python.org/3/using/cmdline.html',
+  },
   sed: { verbs: 0, help: withHelp, source: 'https://www.gnu.org/software/sed/manual/sed.html' },
   systemctl: {
     verbs: 1,
@@ -101,7 +111,7 @@ function verbsOf([program = '', ...words]: readonly string[]): readonly string[]
 function optionsOf([program = '', ...words]: readonly string[]): readonly string[] {
   const end = words.indexOf('--');
   const own = end === -1 ? words : words.slice(0, end);
-  const oneHyphen = ['java', 'keytool', 'openssl', 'go', 'ip'].includes(program);
+  const oneHyphen = ['java', 'javac', 'keytool', 'openssl', 'go', 'ip'].includes(program);
   return own
     .filter((word) => /^-./.test(word))
     .flatMap((word) => {

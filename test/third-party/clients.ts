@@ -9,6 +9,8 @@ const folder = import.meta.dirname;
 /** Where `prepare` puts what it builds, by language. */
 export const cache = join(folder, '../../node_modules/.cache/third-party');
 
+const javaClasses = [join(cache, 'java/classes'), join(cache, 'java/lib/*')].join(delimiter);
+
 /** Programs that share nothing with ours, not even the language. */
 export interface Client {
   readonly language: 'python' | 'go' | 'java' | 'rust' | 'debian';
@@ -26,7 +28,7 @@ export const clients = {
   go: { language: 'go', command: [join(cache, 'go/clients')], needs: join(cache, 'go/recipe') },
   java: {
     language: 'java',
-    command: ['java', '-cp', [join(cache, 'java/classes'), join(cache, 'java/lib/*')].join(delimiter), 'Clients'],
+    command: ['java', '-cp', javaClasses, 'Clients'],
     needs: join(cache, 'java/recipe'),
   },
   rust: { language: 'rust', command: [join(cache, 'rust/clients')], needs: join(cache, 'rust/recipe') },
@@ -87,6 +89,15 @@ export async function run(
     }),
   );
 }
+
+/** Runs a class that `prepare` compiled. */
+export const javaCommand = (caFile: string, name: string): readonly string[] => [
+  'java',
+  ...javaOptions(caFile),
+  '-cp',
+  javaClasses,
+  name,
+];
 
 /** Java reads authorities from a key store only. */
 function javaOptions(caFile: string): string[] {

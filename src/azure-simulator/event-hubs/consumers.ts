@@ -47,11 +47,13 @@ export function createConsumers(hubs: Hubs, fault: PlayFault): Consumers {
       if (!consumer.sender.sendable()) return;
       consumer.next += 1;
       consumer.peer.links.used(consumer.sender);
-      consumer.sender.send(
+      const delivery = consumer.sender.send(
         toDelivery(event, consumer.reportsLastOffset ? (events.at(-1) ?? null) : null),
         undefined,
         0,
       );
+      // The service settles what it sends unless asked not to: the client for Go never does, and gives new credit only for settled messages.
+      if (consumer.sender.snd_settle_mode !== 0) (delivery as { settled: boolean }).settled = true;
     }
     consumer.sender.set_drained(true);
   };

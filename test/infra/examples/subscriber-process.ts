@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AzureSimulator } from '../../../src/azure-simulator/index.ts';
 import { cleanEnvironment } from '../../support/program.ts';
 
-/** `infra/examples/subscriber.ts` in a process of its own. */
+/** An example of `infra/examples` in a process of its own. */
 export interface SubscriberProcess {
   /** What it did so far, line by line. */
   readonly acts: readonly string[];
@@ -18,18 +18,29 @@ export interface SubscriberOptions {
   readonly stateFile: string;
   /** By a token over TLS, or by a connection string in the clear. */
   readonly way?: 'token' | 'connection string';
+  /** Default: `infra/examples/subscriber.ts`. */
+  readonly command?: readonly string[];
+  /** More environment variables. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 export function startSubscriber(
   { eventHubs, imds, caFile }: AzureSimulator,
-  { hub, stateFile, way = 'token' }: SubscriberOptions,
+  {
+    hub,
+    stateFile,
+    way = 'token',
+    command = [process.execPath, 'infra/examples/subscriber.ts'],
+    env,
+  }: SubscriberOptions,
 ): SubscriberProcess {
   const { fullyQualifiedNamespace, customEndpoint, connectionString } = eventHubs;
   const address =
     way === 'token'
       ? { EVENT_HUBS_NAMESPACE: fullyQualifiedNamespace, EVENT_HUBS_CUSTOM_ENDPOINT: customEndpoint }
       : { EVENT_HUBS_CONNECTION_STRING: connectionString };
-  const child = spawn(process.execPath, ['infra/examples/subscriber.ts'], {
+  const [program = '', ...args] = command;
+  const child = spawn(program, args, {
     env: {
       ...cleanEnvironment(),
       NODE_EXTRA_CA_CERTS: caFile,
@@ -37,6 +48,7 @@ export function startSubscriber(
       EVENT_HUB_NAME: hub,
       STATE_FILE: stateFile,
       ...address,
+      ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

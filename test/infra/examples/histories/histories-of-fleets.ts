@@ -42,7 +42,9 @@ export const historiesOfFleets: Readonly<Record<string, () => History>> = {
     const [vm, other] = [new Bridge('presumed_0'), new Bridge('presumed_1')];
     const freeze = event('presumed', 'Freeze', '09:50', ['presumed_0']);
     const scheduled = vm.reports('Scheduled', '09:05', freeze);
-    const unsent = vm.reports('Updated', '09:06', freeze, { evidence: ['durationSeconds-changed'] });
+    const changed = { evidence: ['durationSeconds-changed'] };
+    const late = vm.reports('Updated', '09:06', freeze, changed);
+    const unsent = vm.reports('Updated', '09:07', freeze, changed);
     vm.losesState();
     return {
       title: 'A VM loses its state and no longer lists the event: it is presumed to have ended',
@@ -52,8 +54,16 @@ export const historiesOfFleets: Readonly<Record<string, () => History>> = {
           step([scheduled], ['drain presumed_0']),
           // The first stream of a VM that never reported the event says nothing about it.
           step([other.sees('09:08', [])]),
+          step([late]),
         ),
-        start([vm.sees('09:20', [])], ['restore presumed_0'], step([scheduled, unsent])),
+        start(
+          [vm.sees('09:20', [])],
+          ['restore presumed_0'],
+          step([scheduled, unsent]),
+          // Azure lists it again.
+          step([vm.reports('Scheduled', '09:25', freeze)], ['drain presumed_0']),
+          step([vm.reports('Canceled', '09:30', freeze)], ['restore presumed_0']),
+        ),
         nothingNew,
       ],
     };
@@ -107,13 +117,8 @@ export const historiesOfFleets: Readonly<Record<string, () => History>> = {
             [leaves, stays].map((vm) => vm.reports('Scheduled', '09:05', named('list_0', 'list_1'))),
             ['drain list_0', 'drain list_1'],
           ),
-          step(
-            [
-              leaves.reports('Updated', '09:10', named('list_1'), { evidence: ['left-resources'] }),
-              stays.reports('Updated', '09:10', named('list_1'), changed),
-            ],
-            ['restore list_0'],
-          ),
+          step([stays.reports('Updated', '09:10', named('list_1'), changed)], ['restore list_0']),
+          step([leaves.reports('Updated', '09:10', named('list_1'), { evidence: ['left-resources'] })]),
           step(
             [
               stays.reports('Updated', '09:15', named('list_1', 'list_2'), changed),
@@ -169,6 +174,25 @@ export const historiesOfFleets: Readonly<Record<string, () => History>> = {
           step([right.reports('Scheduled', '09:12', reboot, reappeared)], both('drain')),
           step([right.reports('Canceled', '09:30', reboot)], both('restore')),
         ),
+        nothingNew,
+      ],
+    };
+  },
+
+  'clock-set-back'() {
+    const vm = new Bridge('back_0');
+    const reboot = event('clock set back', 'Reboot', '10:50', ['back_0']);
+    const unknown = { clockOffsetSeconds: null };
+    return {
+      title: 'A VM whose clock is fast reports an end, then its clock is set right, and the event returns',
+      rule: 'Identifiers: sequence orders the records that one VM sends of an event',
+      runs: [
+        run(
+          step([vm.reports('Scheduled', '09:30', reboot, unknown)], ['drain back_0']),
+          step([vm.reports('Ended', '09:35', reboot, { ...unknown, ...lostSight })], ['restore back_0']),
+          step([vm.reports('Scheduled', '09:12', reboot, { ...unknown, ...reappeared })], ['drain back_0']),
+        ),
+        start([], [], step([vm.reports('Canceled', '09:15', reboot, unknown)], ['restore back_0'])),
         nothingNew,
       ],
     };

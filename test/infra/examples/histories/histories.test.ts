@@ -4,7 +4,7 @@ import type { LifecycleRecord } from '../../../../src/lifecycle/record.ts';
 import { encodeEvent } from '../../../../src/sinks/event-hubs/encode.ts';
 import { validatorOf } from '../../../support/published-schema.ts';
 import { type Message, partitionOf } from './bridge.ts';
-import { bodyOf, byVm, historyFiles, readHistories, textOf, writeHistories } from './read.ts';
+import { bodyOf, byVm, historyFiles, interrupted, readHistories, textOf, writeHistories } from './read.ts';
 import { histories } from './table.ts';
 
 const written = new Map(Object.entries(histories).map(([name, history]) => [name, textOf(history())]));
@@ -70,8 +70,8 @@ test.each([...readHistories()])('actOnce does what the history %s demands', asyn
     const read = (messages: readonly Message[]): void =>
       actions.onMessages(messages.map((message) => parseEventData({ ...message, body: bodyOf(message) })));
     hub.push(...before);
-    // One partition after the other.
-    read(hub.toSorted((a, b) => Number(b.partition) - Number(a.partition)));
+    // One partition after the other, and one message after the other.
+    for (const message of hub.toSorted((a, b) => Number(b.partition) - Number(a.partition))) read([message]);
     actions.onHistoryRead();
     await actions.settled();
     expect(byVm(acts.splice(0)), `start of run ${number + 1}`).toEqual(byVm(expected));
@@ -85,11 +85,3 @@ test.each([...readHistories()])('actOnce does what the history %s demands', asyn
     if (state !== null) await store.save(interrupted(state, killedDuring));
   }
 });
-
-/** The state as it is when the subscriber is killed during the drain of these VMs. */
-function interrupted(state: string, vms: readonly string[]): string {
-  const { drained, ...rest } = JSON.parse(state);
-  for (const { vm, events } of Object.values<{ vm: { name: string }; events: Record<string, string> }>(drained))
-    for (const id of vms.includes(vm.name) ? Object.keys(events) : []) events[id] = 'draining';
-  return JSON.stringify({ drained, ...rest });
-}

@@ -63,3 +63,11 @@ export const bodyOf = ({ body, bodyBase64 }: Message): Buffer =>
 /** VMs do not wait for each other: only the order of one VM's acts is certain. */
 export const byVm = (acts: readonly string[]): readonly string[] =>
   acts.toSorted((a, b) => (a.split(' ')[1] ?? '').localeCompare(b.split(' ')[1] ?? ''));
+
+/** The state as it is when the subscriber is killed during the drain of these VMs. */
+export function interrupted(state: string, vms: readonly string[]): string {
+  const { drained, ...rest } = JSON.parse(state);
+  for (const { vm, events } of Object.values<{ vm: { name: string }; events: Record<string, string> }>(drained))
+    for (const id of vms.includes(vm.name) ? Object.keys(events) : []) events[id] = 'draining';
+  return JSON.stringify({ drained, ...rest });
+}
