@@ -38,10 +38,8 @@ export function confirmOwnership(
     observer.onRead(settle);
     stop.addEventListener('abort', () => resolve(false), { once: true });
     const known = observer.known();
+    const bootId = outbox.storedObserver?.bootId ?? null;
     if (known && observer.fresh()) settle(known);
-    else {
-      const bootId = outbox.storedObserver?.bootId ?? null;
-      if (bootId !== null && bootId === host.bootId()) resolve(true);
-    }
+    else if (bootId !== null && bootId === host.bootId()) resolve(true);
   });
 }

@@ -79,7 +79,6 @@ class DurableOutbox implements Outbox {
     this.#disk = new Disk(options, {
       buffer: this.#buffer,
       isOpen: (eventKey) => this.#isOpen(eventKey),
-      writeUpdates: (file) => this.#writeUpdates(file),
     });
     this.#disk.openFirst();
     const { file } = this.#disk;
@@ -175,11 +174,7 @@ class DurableOutbox implements Outbox {
   }
 
   intend(intent: ApprovalIntent): boolean {
-    const isWritten = this.#writtenNow((file) => {
-      file.change(() => writeIntent(file.db, intent));
-      return true;
-    });
-    if (!isWritten) return false;
+    if (this.#changedNow(({ db }) => writeIntent(db, intent)) === null) return false;
     this.#state = { ...this.#state, approved: new Set([...this.#state.approved, intent.eventId.toLowerCase()]) };
     return true;
   }
@@ -201,11 +196,11 @@ class DurableOutbox implements Outbox {
   }
 
   retryDeadLetters(which: Selection): number {
-    return this.#writtenNow((file) => retryDeadLetters(file, which)) ?? 0;
+    return this.#changedNow((file, changes) => retryDeadLetters(file, changes, which)) ?? 0;
   }
 
   purge(which: PurgeSelection): number {
-    return this.#writtenNow((file) => purge(file, which, this.#options.clock.now())) ?? 0;
+    return this.#changedNow((file, changes) => purge(file, changes, which, this.#now())) ?? 0;
   }
 
   progress(sink: string): SinkProgress {
@@ -269,11 +264,11 @@ class DurableOutbox implements Outbox {
     return this.#isDetached ? null : this.#disk.read(ask);
   }
 
-  /** Work on the file as such, after all that was in memory. Null when the disk takes no writes: then nothing was done. */
-  #writtenNow<T>(work: (file: OutboxFile) => T): T | null {
+  /** A transaction of its own, after all that was in memory. Null when the disk takes no writes: then nothing was done. */
+  #changedNow<T>(work: (file: OutboxFile, changes: CounterChanges) => T): T | null {
     this.#write({ isAll: true });
     if (!this.#buffer.isEmpty || this.#isDetached) return null;
-    return this.#disk.attempt(work);
+    return this.#disk.attempt((file) => file.change((changes) => work(file, changes)));
   }
 
   /** For what can wait until the disk has rested; while it takes no writes, `retry` tries it again. */
@@ -331,12 +326,6 @@ class DurableOutbox implements Outbox {
     const records = this.#pendingNotifications;
     this.#pendingNotifications = [];
     if (records.length > 0) for (const listener of this.#listeners) listener(records);
-  }
-
-  #writeUpdates(file: OutboxFile): void {
-    if (this.#isDetached) return;
-    file.commitUpdates(this.#buffer);
-    this.#buffer.updatesWritten();
   }
 
   /**

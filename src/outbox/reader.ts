@@ -33,16 +33,14 @@ interface SinkReport extends SinkRow {
  * @throws as {@link readIn}.
  */
 export const readOutbox = (directory: string): OutboxReport | null =>
-  readIn(directory, (db) => report(db, layoutOf(directory).outbox));
-
-const report = (db: DatabaseSync, path: string): OutboxReport => ({
-  ...reportedState(loadState(db)),
-  observer: loadObserver(db)?.observer ?? null,
-  openApprovals: openIntents(db),
-  sinks: [...loadSinks(db).values()].map((sink) => ({ ...sink, oldestPendingAt: oldestPendingAt(db, sink.name) })),
-  bytes: withCompanions(path).reduce((sum, name) => sum + sizeOf(name), 0),
-  recovery: loadRecovery(db),
-});
+  readIn(directory, (db) => ({
+    ...reportedState(loadState(db)),
+    observer: loadObserver(db)?.observer ?? null,
+    openApprovals: openIntents(db),
+    sinks: [...loadSinks(db).values()].map((sink) => ({ ...sink, oldestPendingAt: oldestPendingAt(db, sink.name) })),
+    bytes: withCompanions(layoutOf(directory).outbox).reduce((sum, name) => sum + sizeOf(name), 0),
+    recovery: loadRecovery(db),
+  }));
 
 /** `lastDocumentAt` is up to a minute old in the file while the service runs. */
 export function reportedState(state: LifecycleState) {

@@ -49,7 +49,8 @@ export function createDeliveryTracker(parts: {
   let updates: DeliveryUpdate[] = [];
   const pauseMs = storedPauseMs(stored, clock);
   const wallTime = (inMs = 0): string => new Date(clock.now().getTime() + inMs).toISOString();
-  let progress: SinkProgress = { ...stored, retryAt: pauseMs > 0 ? wallTime(pauseMs) : null };
+  /** Without the times and steps of `pace`. */
+  let results = stored;
   let pace = startingPace(stored.step, clock.monotonicMs() + pauseMs);
   let delivered = 0;
   let refusals = 0;
@@ -65,7 +66,7 @@ export function createDeliveryTracker(parts: {
   };
 
   const noteError = ({ code, reason }: Refusal, batch: Batch, state: 'pending' | 'dead'): void => {
-    progress = { ...progress, lastErrorAt: wallTime(), lastErrorCode: code, lastErrorReason: reason };
+    results = { ...results, lastErrorAt: wallTime(), lastErrorCode: code, lastErrorReason: reason };
     for (const delivery of batch) {
       delivery.attempts += 1;
       updates.push({ position: delivery.position, state, code, reason });
@@ -79,20 +80,15 @@ export function createDeliveryTracker(parts: {
       ? backoffMs(pace.step + 1, cause, random, retryAfterMs)
       : Math.min(retryAfterMs, longestRetryAfterMs);
     pace = afterFailure(pace, now + pauseMs, isNew);
-    const leftMs = pace.pausedUntil - now;
-    progress = { ...progress, step: pace.step, retryAt: leftMs > 0 ? wallTime(leftMs) : null };
   };
 
   /** With the next attempt: also where the sink is not paused, but every event that failed is held. */
-  const reportedProgress = (): SinkProgress => {
+  const progress = (): SinkProgress => {
     const now = clock.monotonicMs();
-    const next = Math.min(...[...backoffs.values()].map(({ heldUntil }) => heldUntil).filter((time) => time > now));
-    return progress.retryAt === null && Number.isFinite(next)
-      ? { ...progress, retryAt: wallTime(next - now) }
-      : progress;
+    const held = [...backoffs.values()].map(({ heldUntil }) => heldUntil).filter((time) => time > now);
+    const next = pace.pausedUntil > now ? pace.pausedUntil : Math.min(...held);
+    return { ...results, step: pace.step, retryAt: Number.isFinite(next) ? wallTime(next - now) : null };
   };
-
-  const suspects = (): EventBackoff[] => [...backoffs.values()].filter(({ suspect }) => suspect !== null);
 
   const clearAllFailures = (): void => {
     backoffs.clear();
@@ -106,8 +102,7 @@ export function createDeliveryTracker(parts: {
     refusals = 0;
     for (const [eventKey, backoff] of backoffs) backoffs.set(eventKey, released(backoff));
     pace = afterSuccess(pace, sentBatch, full);
-    const retryAt = pace.step > 0 ? progress.retryAt : null;
-    progress = { ...progress, lastSuccessAt: wallTime(), step: pace.step, retryAt };
+    results = { ...results, lastSuccessAt: wallTime() };
   };
 
   const onRetry = (sentBatch: InFlightBatch, decision: Extract<BatchDecision, { kind: 'retry' }>): void => {
@@ -152,12 +147,13 @@ export function createDeliveryTracker(parts: {
       const { eventKey, position, appendedAt } = delivery;
       const isTooLarge = batch.length === 1 && result.kind === 'rejected' && result.cause === 'too-large';
       const shorter = isTooLarge ? shorten(delivery.json) : null;
+      const suspects = [...backoffs.values()].filter(({ suspect }) => suspect !== null).length;
       const ageMs = clock.now().getTime() - Date.parse(appendedAt);
       const attempt = {
         records: batch.length,
         canShorten: shorter !== null,
         refusedBefore: wasRefused(backoffs.get(eventKey), position, sentBatch.delivered),
-        isHopeless: isHopeless(backoffs.get(eventKey), { position, ageMs, suspects: suspects().length }),
+        isHopeless: isHopeless(backoffs.get(eventKey), { position, ageMs, suspects }),
       };
       const decision = settle(attempt, result);
       if (decision.kind === 'delivered') onDelivered(sentBatch);
@@ -175,7 +171,7 @@ export function createDeliveryTracker(parts: {
     isolatedOrReady,
     /** Null: nothing is wrong. */
     failing: (now: number): SinkProgress | null =>
-      pace.step === 0 && pace.pausedUntil <= now && refusals === 0 ? null : reportedProgress(),
+      pace.step === 0 && pace.pausedUntil <= now && refusals === 0 ? null : progress(),
     /** How long until something may be sent that may not be sent now; infinite when nothing waits for time. */
     nextDueMs(now: number): number {
       const times = [pace.pausedUntil, urgency.dueAt() ?? now];
@@ -189,12 +185,12 @@ export function createDeliveryTracker(parts: {
       updates = [];
       return taken;
     },
-    progress: reportedProgress,
+    progress,
     /** Records that were refused permanently, by code. */
     deadLetterCounts: (): Readonly<Record<string, number>> => ({ ...deadLetterCounts }),
     /** The sink may be tried at once, if its last failure has ended. */
     resume(isOver: (code: string) => boolean): void {
-      if (!isOver(progress.lastErrorCode ?? '')) return;
+      if (!isOver(results.lastErrorCode ?? '')) return;
       const now = clock.monotonicMs();
       if (pace.step > 0) pace = { ...pace, pausedUntil: now };
       for (const [eventKey, backoff] of backoffs) backoffs.set(eventKey, { ...backoff, heldUntil: now });
@@ -207,7 +203,7 @@ export function createDeliveryTracker(parts: {
       urgency.forget();
       clearAllFailures();
       // How long another VM had to wait is no reason for this one to.
-      progress = noProgress;
+      results = noProgress;
       pace = startingPace(0, clock.monotonicMs());
     },
   };

@@ -198,7 +198,8 @@ export class Relay {
     this.#launchOutOfTurn(now, signal);
     if (this.#tracker.pace().pausedUntil > now) return;
     // A probe is to find any record that gets through: not only among those that fill the memory.
-    if (this.#loose() < lowWater || this.#tracker.pace().step > 0) this.#loadMore(now);
+    const inFlight = [...this.#inFlight].reduce((sum, { batch }) => sum + batch.length, 0);
+    if (this.#backlog.records() - inFlight < lowWater || this.#tracker.pace().step > 0) this.#loadMore(now);
     const status = (eventKey: string) => this.#tracker.status(eventKey, now);
     const records = Math.min(this.#options.sink.limits.records, this.#tracker.pace().concurrencyLimit);
     do this.#startBatches({ status, slots: this.#slots(), records }, now, false, signal);
@@ -252,12 +253,6 @@ export class Relay {
   /** How many batches the pace lets start now. */
   #slots(): number {
     return Math.min(this.#options.sink.inFlight, this.#tracker.pace().concurrencyLimit) - this.#inFlight.size;
-  }
-
-  /** Loaded deliveries that are not in flight. */
-  #loose(): number {
-    const inFlight = [...this.#inFlight].reduce((sum, { batch }) => sum + batch.length, 0);
-    return this.#backlog.records() - inFlight;
   }
 
   #loadMore(now: number): boolean {

@@ -83,16 +83,8 @@ export class Disk {
 
   /** @throws OutboxInUse, OutboxTooNew */
   openFirst(): void {
-    try {
-      this.#open();
-    } catch (error) {
-      if (error instanceof OutboxInUse || error instanceof OutboxTooNew) {
-        this.close();
-        throw error;
-      }
-      if (faultOf(error).kind === 'full' && freeReserve(this.#layout.reserve)) this.openFirst();
-      else this.#markDegraded(error);
-    }
+    const isFatal = (error: unknown): boolean => error instanceof OutboxInUse || error instanceof OutboxTooNew;
+    this.#remedied(mostRemedies, () => this.#file?.isWritable || this.#open(), isFatal);
   }
 
   /** Does it, again after each remedy that there is for what stops it. Null when it could not be done. */
@@ -144,12 +136,16 @@ export class Disk {
     this.#lock = null;
   }
 
-  #remedied<T>(most: number, work: (remedies: number) => T): T | null {
+  #remedied<T>(most: number, work: (remedies: number) => T, isFatal = (_error: unknown) => false): T | null {
     for (let remedies = 0; ; remedies += 1) {
       try {
         return work(remedies);
       } catch (error) {
         if (remedies < most && this.#remedy(error, remedies)) continue;
+        if (isFatal(error)) {
+          this.close();
+          throw error;
+        }
         this.#markDegraded(error);
         return null;
       }
@@ -285,7 +281,6 @@ export class Disk {
 
   #markHealthy(): void {
     this.#playBack('RESTART');
-    if (!this.#fault) return;
     this.#fault = null;
     this.report();
   }

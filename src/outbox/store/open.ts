@@ -23,33 +23,24 @@ import { loadState, newState, writeMeta } from './state-store.ts';
 type OpenOptions = CreateOptions & Pick<OutboxOptions, 'sinks'>;
 
 /**
- * Opens the outbox of this directory in any state: what is damaged is moved aside, its sound rows are copied, and
- * an empty or foreign file is replaced. Only the holder of the lock may call this.
- * Its recovery happened now where `isRecovered`.
- * @param damage what is known to be wrong with the file, in words.
- * @throws OutboxTooNew; the error of the disk where it takes no writes.
+ * Opens the outbox of this directory: what is known to be damaged is moved aside, its sound rows are copied, and an empty
+ * file is replaced. Only the holder of the lock may call this. Its recovery happened now where `isRecovered`.
+ * @param damage what is known to be wrong with the file, in words: the reason of the error with which it was opened before.
+ * @throws OutboxTooNew; OutboxDamaged or SQLite's own error where it is damaged; the error of a disk that takes no writes.
  */
 export function openSound(layout: Layout, options: OpenOptions, damage: string | null = null) {
   let isRecovered = damage === null ? makePresent(layout, options) : replace(layout, options, damage);
   // Before SQLite opens it for writing: it would drop what is behind a bad frame.
   const lost = lostInLog(layout);
   if (lost !== null) isRecovered = replace(layout, options, lost, true);
-  try {
-    return { file: open(layout, options), isRecovered };
-  } catch (error) {
-    const { kind, reason } = faultOf(error);
-    if (kind !== 'damaged') throw error;
-    replace(layout, options, reason);
-    return { file: open(layout, options), isRecovered: true };
-  }
+  const { outbox } = layout;
+  const db = connect(outbox, options.version);
+  return { file: closedOnError(db, () => new OutboxFile(db, outbox, options.sinks)), isRecovered };
 }
 
 /** Opens it for reading only: on a disk that takes no writes what the file holds is known and sent. @throws as {@link connectReadOnly}. */
 export const openReadable = ({ outbox }: Layout): OutboxFile =>
   closedOnError(connectReadOnly(outbox), (db) => new OutboxFile(db, outbox, null));
-
-const open = ({ outbox }: Layout, { version, sinks }: OpenOptions): OutboxFile =>
-  closedOnError(connect(outbox, version), (db) => new OutboxFile(db, outbox, sinks));
 
 /** In words, what shows that commits are lost with the log; null where nothing does. Reads only: nothing is played back. */
 function lostInLog(layout: Layout): string | null {

@@ -123,6 +123,7 @@ export class OutboxFile {
   /** Updates of records that are in the file, and progress: where no more records fit. */
   commitUpdates(buffer: WriteBuffer): void {
     this.change((changes) => this.#writeUpdates(changes, buffer, this.#state.position), buffer.progress);
+    buffer.updatesWritten();
   }
 
   /** Bytes in use, without pages that are free to be used again; and of the log. */

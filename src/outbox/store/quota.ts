@@ -36,8 +36,6 @@ export interface Memory {
   isOpen(eventKey: string): boolean;
   /** Holds the deliveries that could not be written yet. */
   readonly buffer: WriteBuffer;
-  /** Writes updates of deliveries of records that are on disk, without the records that do not fit. */
-  writeUpdates(file: OutboxFile): void;
 }
 
 /** How much the file may take, how much it takes, and what is discarded when that is too much. */
@@ -79,7 +77,7 @@ export class Quota {
    */
   prune(file: OutboxFile, failures: number | null = null): number {
     // First what every sink has, where a transaction found no room.
-    if (failures !== null) this.#memory.writeUpdates(file);
+    if (failures !== null) file.commitUpdates(this.#memory.buffer);
     // The alarm comes before anything is discarded, however fast the outbox filled.
     this.measure(file);
     const needed = failures === null ? 0 : failures === 0 ? usualWriteBytes : largestWriteBytes;
