@@ -13,7 +13,6 @@ import {
   noCounters,
   noProgress,
   type Outbox,
-  type OutboxCounters,
   type OutboxOptions,
   type PendingDelivery,
   type PendingQuery,
@@ -21,6 +20,7 @@ import {
   type Recovery,
   type Selection,
   type SinkBacklog,
+  type SinkCounters,
   type SinkProgress,
   type Storage,
   type StoredObserver,
@@ -207,7 +207,7 @@ class DurableOutbox implements Outbox {
     return this.#buffer.progress.get(sink) ?? this.#disk.file?.sinks.get(sink)?.progress ?? noProgress;
   }
 
-  counters(): OutboxCounters {
+  counters(): Readonly<Record<string, SinkCounters>> {
     const changes = new CounterChanges();
     // While the disk takes writes, what waits for a commit is counted with it: a crash takes no count back.
     if (this.#disk.fault) {

@@ -83,7 +83,9 @@ export const countDeliveries = (directory: string, filter: DeliveryFilter) =>
 /** One record and its deliveries; `newest` is the position of the last one. Null where there is no outbox. */
 export const readRecord = (directory: string, position: number) =>
   readUpTo(directory, (db, newest): { readonly newest: number; readonly details: RecordDetails | null } => {
-    const row = position > newest ? undefined : db.prepare(recordAt).get(position);
+    const sql =
+      'SELECT r.appendedAt, r.crc, b.json FROM records AS r LEFT JOIN bodies AS b USING (position) WHERE position = ?';
+    const row = position > newest ? undefined : db.prepare(sql).get(position);
     const buried = db.prepare('SELECT expiredAt, sinks FROM tombstones WHERE position = ?').get(position);
     if (!row && !buried) return { newest, details: null };
     const json = row ? sound(row) : null;
@@ -152,9 +154,6 @@ const parameters = ({ states, sink, position, eventId, eventType, vm, since, unt
   from: position ?? 0,
   to: position ?? Number.MAX_SAFE_INTEGER,
 });
-
-const recordAt =
-  'SELECT r.appendedAt, r.crc, b.json FROM records AS r LEFT JOIN bodies AS b USING (position) WHERE position = ?';
 
 /** The text, where its bytes are those that were written. */
 function sound({ json, crc }: Readonly<Record<string, unknown>>): string | null {

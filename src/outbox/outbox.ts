@@ -87,8 +87,8 @@ export interface Outbox {
    */
   purge(which: PurgeSelection): number;
   progress(sink: string): SinkProgress;
-  /** As committed; while the disk takes no writes, with what happened since. Sinks that left stay in it. */
-  counters(): OutboxCounters;
+  /** By the sink's name, as committed; while the disk takes no writes, with what happened since. Sinks that left stay in it. */
+  counters(): Readonly<Record<string, SinkCounters>>;
   /** Of every configured sink, in that order. Reads no disk. */
   backlog(): SinkBacklog[];
   /**
@@ -231,9 +231,6 @@ export const noCounters = {
   /** Of those delivered: sent from memory, never on disk before. */
   undurable: 0,
 };
-
-/** By the sink's name. */
-export type OutboxCounters = Readonly<Record<string, SinkCounters>>;
 
 /** What one sink has yet to get. */
 export interface SinkBacklog {

@@ -15,16 +15,11 @@ export interface OutboxReport extends ReturnType<typeof reportedState> {
   readonly observer: Observer | null;
   /** Approvals that were begun and have no outcome yet. */
   readonly openApprovals: readonly (Pick<ApprovalIntent, 'eventId' | 'cause'> & { readonly at: Date | string })[];
-  /** From the file: those that left the configuration included. */
-  readonly sinks: readonly SinkReport[];
+  /** From the file: those that left the configuration included. With the time when the oldest record that it has yet to get was appended. */
+  readonly sinks: readonly (SinkRow & { readonly oldestPendingAt: string | null })[];
   /** Bytes on disk, SQLite's companions included. */
   readonly bytes: number;
   readonly recovery: Recovery | null;
-}
-
-interface SinkReport extends SinkRow {
-  /** When the oldest record that it has yet to get was appended. */
-  readonly oldestPendingAt: string | null;
 }
 
 /**

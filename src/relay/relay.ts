@@ -67,7 +67,7 @@ export class Relay {
     const { sink, outbox, clock, log, random } = this.#options;
     this.#notifier = createNotifier(clock);
     this.#backlog = createBacklog(sink.name, outbox);
-    this.#statusLog = createStatusLog({ log, clock, sink: sink.name });
+    this.#statusLog = createStatusLog(log, clock, sink.name);
     this.#tracker = createDeliveryTracker({
       backlog: this.#backlog,
       urgency: this.#urgency,

@@ -8,8 +8,7 @@ export type StatusLog = ReturnType<typeof createStatusLog>;
  * One line when a sink begins to fail or fails for another reason, one now and then while it does, one when it has ended:
  * that it recovered only after it took something.
  */
-export function createStatusLog(options: { readonly log: Log; readonly clock: Clock; readonly sink: string }) {
-  const { log, clock, sink } = options;
+export function createStatusLog(log: Log, clock: Clock, sink: string) {
   const limited = createRateLimit({ clock, everyMs: 60_000 });
   const logStatus = createStatusLogger({ clock });
   /** Batches that had got through when it began to fail. */

@@ -11,7 +11,7 @@ function listening() {
   };
   const log: Log = { ...silentLog, info: say, warn: say };
   const clock = createFakeClock();
-  return { lines, clock, statusLog: createStatusLog({ log, clock, sink: 'eventHubs' }) };
+  return { lines, clock, statusLog: createStatusLog(log, clock, 'eventHubs') };
 }
 
 const failing = (code: string) => ({

@@ -10,7 +10,7 @@ import { openReadable, openSound } from './open.ts';
 import type { OutboxFile } from './outbox-file.ts';
 import { type Archived, createOutboxLog, type OutboxLog } from './outbox-log.ts';
 import { PositionMark } from './position-mark.ts';
-import { type Memory, Quota } from './quota.ts';
+import { createQuota, type Memory, type Quota } from './quota.ts';
 import { quarantine, restore } from './replacement.ts';
 import { ensureReserve, freeReserve } from './reserve.ts';
 
@@ -46,7 +46,7 @@ export class Disk {
     this.#memory = memory;
     this.#layout = layoutOf(options.directory);
     this.#outboxLog = createOutboxLog(options);
-    this.#quota = new Quota(options, memory, this.#outboxLog);
+    this.#quota = createQuota(options, memory, this.#outboxLog);
   }
 
   /** As far as it is known to be on disk, also where it can only be read; null where it cannot even be read. */
@@ -59,7 +59,7 @@ export class Disk {
   }
 
   get fill(): Fill {
-    return this.#quota.fill;
+    return this.#quota.fill();
   }
 
   get recovery(): Recovery | null {

@@ -1,15 +1,12 @@
 import { constants, existsSync, ftruncateSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { faultOf, OutboxInUse } from './errors.ts';
-import { type Displacement, displacementOf, withFile } from './files.ts';
+import { displacementOf, withFile } from './files.ts';
 import { type Layout, layoutOf } from './layout.ts';
 import { closedOnError } from './sql.ts';
 
 /** Held for the life of the service. */
-export interface Lock {
-  readonly displacement: Displacement;
-  release(): void;
-}
+export type Lock = ReturnType<typeof begin>;
 
 /**
  * Takes the state directory for this process: an exclusive transaction, never finished, on an empty database beside the
@@ -50,7 +47,7 @@ export function isServiceRunning(directory: string): boolean | null {
 /** To read the lock holds it for microseconds. A second instance still seems to end at once. */
 const busyMs = 100;
 
-function begin(path: string): Lock {
+function begin(path: string) {
   const db = new DatabaseSync(path, { timeout: busyMs });
   closedOnError(db, () => db.exec('BEGIN EXCLUSIVE'));
   return { displacement: displacementOf(path), release: () => db.close() };

@@ -90,32 +90,29 @@ function readLog<T>(path: string, work: (log: Log) => T): T | null {
     const saltsAt = isHeaderSound ? 16 : headerBytes + 8;
     const pageBytes = isHeaderSound ? header.readUInt32BE(8) : 4096;
     const salts = start.subarray(saltsAt, saltsAt + 8);
-    return work({ pageBytes, isHeaderSound, frames: framesOf(fd, header, { pageBytes, isHeaderSound, salts }) });
+    const length = frameHeaderBytes + pageBytes;
+
+    /** Frames that an earlier log left behind this one have other salts; one bad bit changes one salt only. */
+    function* readFrames(): Generator<Frame> {
+      let sum = checksum(header.subarray(0, 24), isBigEndian(header));
+      for (let at = headerBytes; ; at += length) {
+        const bytes = Buffer.alloc(length);
+        if (readSync(fd, bytes, 0, length, at) < length) return;
+        const areSame = [0, 4].map((n) => salts.readUInt32BE(n) === bytes.readUInt32BE(8 + n));
+        if (!areSame.includes(true)) return;
+        // Where the header is bad nothing proves the first frame, and it is taken as it is. A copy: the caller may change the frame.
+        const stored = Buffer.from(bytes.subarray(16, frameHeaderBytes));
+        const isUnprovable = !isHeaderSound && at === headerBytes;
+        const isProven = isUnprovable || frameSum(bytes, isBigEndian(header), sum).equals(stored);
+        yield { isSound: isProven && !areSame.includes(false), bytes };
+        sum = stored;
+      }
+    }
+    return work({ pageBytes, isHeaderSound, frames: readFrames() });
   });
 }
 
 const isBigEndian = (header: Buffer): boolean => header.readUInt32BE(0) === bigEndian;
-
-/** Frames that an earlier log left behind this one have other salts; one bad bit changes one salt only. */
-function* framesOf(
-  fd: number,
-  header: Buffer,
-  { pageBytes, isHeaderSound, salts }: { pageBytes: number; isHeaderSound: boolean; salts: Buffer },
-): Generator<Frame> {
-  const length = frameHeaderBytes + pageBytes;
-  let sum = checksum(header.subarray(0, 24), isBigEndian(header));
-  for (let at = headerBytes; ; at += length) {
-    const bytes = Buffer.alloc(length);
-    if (readSync(fd, bytes, 0, length, at) < length) return;
-    const areSame = [0, 4].map((n) => salts.readUInt32BE(n) === bytes.readUInt32BE(8 + n));
-    if (!areSame.includes(true)) return;
-    // Where the header is bad nothing proves the first frame, and it is taken as it is. A copy: the caller may change the frame.
-    const stored = Buffer.from(bytes.subarray(16, frameHeaderBytes));
-    const isProven = (!isHeaderSound && at === headerBytes) || frameSum(bytes, isBigEndian(header), sum).equals(stored);
-    yield { isSound: isProven && !areSame.includes(false), bytes };
-    sum = stored;
-  }
-}
 
 /** Of a frame: the first words of its header, and its page; it continues that of the frame before. */
 const frameSum = (frame: Buffer, isBigEndian: boolean, before: Buffer): Buffer =>

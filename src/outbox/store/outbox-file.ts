@@ -11,9 +11,6 @@ import { one, transaction } from './sql.ts';
 import { lastDocumentAtIsDue, loadObserver, loadRecovery, loadState, prepareStateWriter } from './state-store.ts';
 import { writeTombstones } from './tombstones.ts';
 
-/** SQLite's own default. */
-const mostPages = 0xfffffffe;
-
 /** Tombstones for one transaction that makes room, and what its deletions split, take a tenth of it. */
 const roomPages = 1024;
 
@@ -37,8 +34,8 @@ export class OutboxFile {
   #sinks: ReadonlyMap<string, SinkRow>;
   /** Records up to this position are in the file, those of an unfinished append included. */
   #writtenUpTo: number;
-  /** The most pages that the file may have: for records, and for all else. */
-  #pages = { records: mostPages, rest: mostPages };
+  /** The most pages that the file may have: for records, and for all else. At first SQLite's own default. */
+  #pages = { records: 0xfffffffe, rest: 0xfffffffe };
 
   /**
    * `sinks`: those of the configuration; null: the file is only read.

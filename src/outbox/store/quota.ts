@@ -38,36 +38,36 @@ export interface Memory {
   readonly buffer: WriteBuffer;
 }
 
+export type Quota = ReturnType<typeof createQuota>;
+
 /** How much the file may take, how much it takes, and what is discarded when that is too much. */
-export class Quota {
-  readonly #options: OutboxOptions;
-  readonly #memory: Memory;
-  readonly #outboxLog: OutboxLog;
-  #fill: Fill = { bytes: 0, limitBytes: 0, isAlarming: false };
+export function createQuota({ maxMegabytes, clock }: OutboxOptions, memory: Memory, outboxLog: OutboxLog) {
+  let fill: Fill = { bytes: 0, limitBytes: 0, isAlarming: false };
 
-  constructor(options: OutboxOptions, memory: Memory, outboxLog: OutboxLog) {
-    this.#options = options;
-    this.#memory = memory;
-    this.#outboxLog = outboxLog;
-  }
+  const measure = ({ size: { used, log } }: OutboxFile): void => {
+    const before = fill;
+    fill = fillOf({ bytes: used + log, limitBytes: before.limitBytes }, before);
+    if (fill.isAlarming !== before.isAlarming) outboxLog.fill(fill);
+  };
 
-  get fill(): Fill {
-    return this.#fill;
-  }
-
-  /** Decides on the bound by what the disk has free now, and has SQLite keep it. */
-  bound(file: OutboxFile): void {
-    const { maxMegabytes } = this.#options;
-    const sizes = { freeBytes: freeBytes(file.path), ownBytes: sizeOf(file.path), usedBytes: file.size.used };
-    this.#fill = { ...this.#fill, limitBytes: limitBytes({ maxMegabytes, ...sizes }) };
-    file.bound(this.#fill.limitBytes);
-  }
-
-  measure({ size: { used, log } }: OutboxFile): void {
-    const before = this.#fill;
-    this.#fill = fillOf({ bytes: used + log, limitBytes: before.limitBytes }, before);
-    if (this.#fill.isAlarming !== before.isAlarming) this.#outboxLog.fill(this.#fill);
-  }
+  /** @returns how many of these went now. */
+  const remove = (file: OutboxFile, positions: readonly number[]): number => {
+    const most = positions.slice(0, bounds.records * bounds.transactions);
+    const expiredAt = clock.now().toISOString();
+    let expired = 0;
+    for (let from = 0; from < most.length; from += bounds.records) {
+      const list = JSON.stringify(most.slice(from, from + bounds.records));
+      expired += file.makeRoom((changes) => {
+        const lost = [...countUnsettled(file, list, changes, memory)];
+        const tombstones = lost.map(([position, sinks]) => ({ record: { position }, sinks, expiredAt }));
+        writeTombstones(file.db, tombstones);
+        deleteRecords(file.db, 'IN (SELECT value FROM json_each(?))', list);
+        return lost.length;
+      });
+    }
+    if (expired > 0) outboxLog.expired(expired);
+    return most.length;
+  };
 
   /**
    * Retention: drops what is delivered and old, and discards ended events when there is no more room. `failures`: how often the
@@ -75,54 +75,43 @@ export class Quota {
    * pages can be used again.
    * @returns how many records went. Each that a sink never got leaves a tombstone and is counted.
    */
-  prune(file: OutboxFile, failures: number | null = null): number {
+  const prune = (file: OutboxFile, failures: number | null = null): number => {
     // First what every sink has, where a transaction found no room.
-    if (failures !== null) file.commitUpdates(this.#memory.buffer);
+    if (failures !== null) file.commitUpdates(memory.buffer);
     // The alarm comes before anything is discarded, however fast the outbox filled.
-    this.measure(file);
+    measure(file);
     const needed = failures === null ? 0 : failures === 0 ? usualWriteBytes : largestWriteBytes;
-    const { limitBytes: limit } = this.#fill;
-    const at = this.#options.clock.now();
-    const excess = (): number => excessBytes(file.size.used, limit - logBytes(limit), needed);
-    const drop = (bytes: number): number => this.#remove(file, deliveredToDrop(deliveredRecords(file), at, bytes));
+    const limit = fill.limitBytes - logBytes(fill.limitBytes);
+    const excess = (): number => excessBytes(file.size.used, limit, needed);
+    const drop = (bytes: number): number => remove(file, deliveredToDrop(deliveredRecords(file), clock.now(), bytes));
     let removed = drop(Math.max(needed > 0 ? spareBytes : 0, excess()));
     // Pages that others share with what went are not free yet: then all that is delivered goes.
     if (excess() > 0) removed += drop(Number.POSITIVE_INFINITY);
     const still = excess();
     if (still === 0) return removed;
-    const events = eventsToExpire(retainedEvents(file, this.#memory.isOpen), still);
-    return removed + this.#remove(file, positionsOf(file, events));
-  }
+    return removed + remove(file, positionsOf(file, eventsToExpire(retainedEvents(file, memory.isOpen), still)));
+  };
 
-  /** Deletes what is kept for a time, gives free pages back to the disk, and plays the log back as far as no reader is in the way. */
-  maintain(file: OutboxFile): void {
-    const { clock } = this.#options;
-    forgetAnswered(file.db, clock.now());
-    forgetConcluded(file.db, clock.now());
-    this.prune(file);
-    file.db.exec('PRAGMA incremental_vacuum(2000)');
-    file.db.exec('PRAGMA wal_checkpoint(PASSIVE)');
-    this.measure(file);
-  }
-
-  /** @returns how many of these went now. */
-  #remove(file: OutboxFile, positions: readonly number[]): number {
-    const most = positions.slice(0, bounds.records * bounds.transactions);
-    const expiredAt = this.#options.clock.now().toISOString();
-    let expired = 0;
-    for (let from = 0; from < most.length; from += bounds.records) {
-      const list = JSON.stringify(most.slice(from, from + bounds.records));
-      expired += file.makeRoom((changes) => {
-        const lost = [...countUnsettled(file, list, changes, this.#memory)];
-        const tombstones = lost.map(([position, sinks]) => ({ record: { position }, sinks, expiredAt }));
-        writeTombstones(file.db, tombstones);
-        deleteRecords(file.db, 'IN (SELECT value FROM json_each(?))', list);
-        return lost.length;
-      });
-    }
-    if (expired > 0) this.#outboxLog.expired(expired);
-    return most.length;
-  }
+  return {
+    fill: (): Fill => fill,
+    /** Decides on the bound by what the disk has free now, and has SQLite keep it. */
+    bound(file: OutboxFile): void {
+      const sizes = { freeBytes: freeBytes(file.path), ownBytes: sizeOf(file.path), usedBytes: file.size.used };
+      fill = { ...fill, limitBytes: limitBytes({ maxMegabytes, ...sizes }) };
+      file.bound(fill.limitBytes);
+    },
+    measure,
+    prune,
+    /** Deletes what is kept for a time, gives free pages back to the disk, and plays the log back as far as no reader is in the way. */
+    maintain(file: OutboxFile): void {
+      forgetAnswered(file.db, clock.now());
+      forgetConcluded(file.db, clock.now());
+      prune(file);
+      file.db.exec('PRAGMA incremental_vacuum(2000)');
+      file.db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+      measure(file);
+    },
+  };
 }
 
 /** 50 ms for 100,000 records, all of them pending. */
