@@ -60,7 +60,7 @@ test('room is made in a file that has no page left, where each record that goes 
   disk.freeBytes = 1e12;
   using harness = createHarness();
   const outbox = harness.open({ maxMegabytes: 1 });
-  for (let n = 0; n < 1500; n += 1) appendRecords(outbox, { eventId: `EVENT-${n}`, open: false });
+  for (let n = 0; n < 150; n += 1) appendRecords(outbox, { eventId: `EVENT-${n}`, count: 10, open: false });
   expect(outbox.storage).toEqual({ fault: null, undurable: 0 });
   const { accepted = 0, expired = 0, pending = 0 } = outbox.counters().hub ?? {};
   expect({ accepted, sum: expired + pending }).toEqual({ accepted: 1500, sum: 1500 });
