@@ -192,7 +192,9 @@ test('a state directory given by a symbolic link is created, recovered and recre
     const errors = harness.lines.filter(({ level }) => level === 'error');
     expect(errors.map(({ fields }) => fields.code)).toEqual(['removed', 'recovered']);
     second.close();
-    expect(harness.open({ directory: link }).counters().hub).toMatchObject({ accepted: 1 });
+    const third = harness.open({ directory: link });
+    expect(third.counters().hub).toMatchObject({ accepted: 1 });
+    third.close();
   } finally {
     unlinkSync(link);
   }
