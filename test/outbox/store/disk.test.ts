@@ -1,10 +1,23 @@
-import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { noProgress } from '../../../src/outbox/outbox.ts';
 import { readOutbox } from '../../../src/outbox/reader.ts';
 import { imbalance } from '../../../src/outbox/store/counters.ts';
+import { attempt } from '../../../src/outbox/store/files.ts';
 import { reserveBytes } from '../../../src/outbox/store/reserve.ts';
 import { appendRecords, createHarness, deliverAll, positions } from '../harness.ts';
 import { mountSmallDisk, whyNoMount } from '../small-disk.ts';
@@ -179,6 +192,27 @@ test('no position is used twice when the file cannot be opened for writing', () 
   const after = killed.open();
   expect(after.storage.fault).toBeNull();
   expect(appendRecords(after)).toMatchObject([{ position: 6, streamId: outbox.state.streamId }]);
+});
+
+test.skipIf(process.platform !== 'linux')('a file that can be read only in part is not kept open', () => {
+  using harness = createHarness();
+  appendRecords(harness.open());
+  const file = join(harness.directory, 'outbox.sqlite');
+  using dead = createHarness();
+  copyFileSync(file, join(dead.directory, 'outbox.sqlite'));
+  const db = new DatabaseSync(join(dead.directory, 'outbox.sqlite'));
+  db.exec('DROP TABLE sinks');
+  db.close();
+  // No lock can be taken here, so the file is opened for reading only.
+  mkdirSync(join(dead.directory, 'lock.sqlite'));
+  const outbox = dead.open();
+  expect(outbox.storage.fault).toMatchObject({ kind: 'unavailable' });
+  expect(outbox.state.position).toBe(0);
+  const open = readdirSync('/proc/self/fd').map((fd) => attempt(() => readlinkSync(`/proc/self/fd/${fd}`)));
+  expect(open.filter((path) => path?.startsWith(file))).not.toEqual([]);
+  expect(open.filter((path) => path?.startsWith(join(dead.directory, 'outbox.sqlite')))).toEqual([]);
+  outbox.close();
+  rmSync(join(dead.directory, 'lock.sqlite'), { recursive: true });
 });
 
 describe.skipIf(reason !== null)('on a disk that takes no writes', () => {

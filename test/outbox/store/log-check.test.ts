@@ -1,9 +1,10 @@
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { noProgress } from '../../../src/outbox/outbox.ts';
 import { readOutbox } from '../../../src/outbox/reader.ts';
+import { copySoundFrames, hasLostCommits } from '../../../src/outbox/store/log-check.ts';
 import { runs } from '../../support/runs.ts';
 import { appendRecords, createHarness, deliverAll, type Harness, positions } from '../harness.ts';
 
@@ -135,6 +136,26 @@ describe('a log with a flipped bit after a kill -9', () => {
     using from = remains({ lastIs: 'record' });
     expect(judged(from, null)).toMatchObject({ reported: true, isNewStream: true, givenTwice: false });
   });
+});
+
+test('a log that a reader let grow beyond what fits in memory is read frame by frame', () => {
+  using from = remains({ lastIs: 'record' });
+  const [path, sound] = ['large-wal', 'sound-wal'].map((name) => join(from.harness.directory, name)) as [
+    string,
+    string,
+  ];
+  const end = headerBytes + framesOf(from.log) * frameBytes;
+  for (const [log, isLost] of [
+    [from.log.subarray(0, end), false],
+    [flipped(from.log.subarray(0, end), 8 * (headerBytes + 5 * frameBytes + 100)), true],
+  ] as const) {
+    writeFileSync(path, log);
+    // Zeros without blocks on the disk: no frame, as they have other salts.
+    truncateSync(path, 5 * 2 ** 30);
+    expect(hasLostCommits(path)).toBe(isLost);
+  }
+  copySoundFrames(path, sound);
+  expect(statSync(sound).size).toBe(end - frameBytes);
 });
 
 /** The bit in the page of the first frame in which these logs differ. */

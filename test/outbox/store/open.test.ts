@@ -1,4 +1,14 @@
-import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
@@ -6,8 +16,10 @@ import { describe, expect, test } from 'vitest';
 import { noCounters, noProgress } from '../../../src/outbox/outbox.ts';
 import { readOutbox } from '../../../src/outbox/reader.ts';
 import { imbalance } from '../../../src/outbox/store/counters.ts';
+import { layoutOf } from '../../../src/outbox/store/layout.ts';
+import { openSound } from '../../../src/outbox/store/open.ts';
 import { observerNamed } from '../../support/observations.ts';
-import { appendRecords, createHarness, deliverAll, type Harness, positions } from '../harness.ts';
+import { appendRecords, createHarness, deliverAll, type Harness, positions, version } from '../harness.ts';
 
 /** A harness whose directory holds an outbox of this many records of several events; `hub` has the first ten. */
 function usedHarness(records = 40, close = true): Harness & { readonly file: string; readonly streamId: string } {
@@ -77,6 +89,18 @@ describe('a file that is not a valid outbox', () => {
     expect(asides(harness)).toHaveLength(3);
     expect(asides(harness).sort().at(-1)).toBe('corrupt-2026-01-01T00-00-05.000Z');
   });
+});
+
+test.skipIf(process.platform === 'win32')('a file that the disk does not show for a moment is not replaced', () => {
+  using harness = usedHarness();
+  rmSync(harness.file);
+  // A link to itself stands for it: asking for it fails with an error other than its absence.
+  symlinkSync(harness.file, harness.file);
+  const options = { at: harness.clock.now(), version, sinks: ['hub'] };
+  expect(() => openSound(layoutOf(harness.directory), options)).toThrow(/ELOOP/);
+  expect(lstatSync(harness.file).isSymbolicLink()).toBe(true);
+  expect(readdirSync(harness.directory).filter((name) => /corrupt|replacement/.test(name))).toEqual([]);
+  rmSync(harness.file);
 });
 
 describe('the readable rows of a damaged file', () => {
