@@ -37,7 +37,14 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/end-to-end/**', 'test/host-*/**', 'test/third-party/**', 'test/tools/**', ...alone],
+          exclude: [
+            'test/browser/**',
+            'test/end-to-end/**',
+            'test/host-*/**',
+            'test/third-party/**',
+            'test/tools/**',
+            ...alone,
+          ],
           // A process of its own for every file would spend a fifth of the time on starting and on loading the same modules.
           isolate: false,
           unstubEnvs: true,
@@ -58,6 +65,7 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'tools', include: ['test/tools/**/*.test.ts'] } },
+      { extends: true, test: { name: 'browser', include: ['test/browser/**/*.test.ts'] } },
       { extends: true, test: { name: 'third-party', include: ['test/third-party/**/*.test.ts'] } },
     ],
     coverage: {
