@@ -28,10 +28,10 @@ export async function askService(
     if (answer.kind === 'answered') return answer;
     answers.push(answer);
   }
-  return answers.find(({ kind }) => kind === 'silent') ?? answers.find(({ kind }) => kind === 'denied') ?? nobody;
+  return answers.find(({ kind }) => kind === 'silent') ?? answers.find(({ kind }) => kind === 'denied') ?? notListening;
 }
 
-const nobody: ServiceAnswer = { kind: 'nobody' };
+const notListening: ServiceAnswer = { kind: 'nobody' };
 
 async function askAt(path: string, clock: Clock): Promise<ServiceAnswer> {
   let address: ShortPath;
@@ -68,15 +68,15 @@ function read(path: string, signal: AbortSignal): Promise<ServiceAnswer> {
 /** EAGAIN: the backlog of the socket is full. */
 function failed({ code }: NodeJS.ErrnoException): ServiceAnswer {
   if (code === 'EAGAIN') return { kind: 'silent' };
-  return code === 'EACCES' || code === 'EPERM' ? { kind: 'denied' } : nobody;
+  return code === 'EACCES' || code === 'EPERM' ? { kind: 'denied' } : notListening;
 }
 
 /** A service of another version may answer in a form that is not known here: then it counts as not running. */
 function parsed(text: string): ServiceAnswer {
   try {
     const snapshot: unknown = JSON.parse(text);
-    return isSnapshot(snapshot) ? { kind: 'answered', snapshot } : nobody;
+    return isSnapshot(snapshot) ? { kind: 'answered', snapshot } : notListening;
   } catch {
-    return nobody;
+    return notListening;
   }
 }

@@ -151,8 +151,8 @@ describe('a scenario, played', () => {
   });
 
   test('a scenario that names an event before it schedules it is refused', async () => {
-    const faulty: Scenario = { ...scenario('freeze'), steps: [{ afterSeconds: 0, do: 'remove', event: 'nobody' }] };
-    await expect(playScenario({ imds }, faulty)).rejects.toThrow('names nobody before it schedules it');
+    const faulty: Scenario = { ...scenario('freeze'), steps: [{ afterSeconds: 0, do: 'remove', event: 'unknown' }] };
+    await expect(playScenario({ imds }, faulty)).rejects.toThrow('names unknown before it schedules it');
   });
 
   test('a scenario that names a VM that it has not is refused', async () => {

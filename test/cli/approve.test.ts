@@ -206,7 +206,7 @@ describe('the command approve', () => {
 
   test('approves nothing without --yes where there is no terminal', async () => {
     const eventId = schedule();
-    const { reason, message } = await approve(place('nobody'), [eventId]);
+    const { reason, message } = await approve(place('unknown'), [eventId]);
     expect([reason, message, approvalsOf(eventId)]).toEqual(['usage', expect.stringContaining('--yes'), 0]);
   });
 

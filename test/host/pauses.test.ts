@@ -120,7 +120,7 @@ describe('pauses', () => {
     pauses.close();
   });
 
-  test('are not excused by work of long ago', async () => {
+  test('are not discounted because of earlier work', async () => {
     const time = createStallingClock();
     const pauses = createPauses(time.clock);
     pauses.discountOwnWork(5000);

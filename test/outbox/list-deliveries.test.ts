@@ -32,7 +32,7 @@ describe('deliveries', () => {
     { filter: { states: ['abandoned'] as const }, found: ['6 table'] },
     { filter: { states: ['pending'] as const, sink: 'table' }, found: ['1 table', '3 table', '4 table', '5 table'] },
     { filter: { states: all, position: 2 }, found: ['2 hub', '2 table'] },
-    { filter: { states: all, sink: 'nobody' }, found: [] },
+    { filter: { states: all, sink: 'unknown' }, found: [] },
   ];
   test.for(cases)('with $filter finds $found, newest last', ({ filter, found }) => {
     using harness = createHarness();

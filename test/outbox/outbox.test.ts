@@ -230,7 +230,7 @@ describe('pending', () => {
     expect(found({ onlyEvents: new Set(['a', 'c']) })).toEqual([1, 3, 4, 6]);
     expect(found({ onlyEvents: new Set(['a', 'c']), exceptEvents: new Set(['c']) })).toEqual([1, 3, 6]);
     expect(found({ onlyEvents: new Set(['a', 'c']) }, 3)).toEqual([1, 3, 4]);
-    expect(outbox.pending('nobody', { limit: 10 })).toEqual([]);
+    expect(outbox.pending('unknown', { limit: 10 })).toEqual([]);
   });
 
   test('quarantines a record whose bytes differ from those written', () => {

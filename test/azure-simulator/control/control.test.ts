@@ -235,7 +235,7 @@ test('an event is not scheduled, started or patched twice to no effect', async (
   expect(await ask('POST /events', { eventType: 'Freeze', eventId: id })).toMatchObject({ status: 409 });
   expect(await ask(`PATCH /events/${id}`, {})).toMatchObject({ status: 400 });
   expect(await ask(`PATCH /events/${id}`, { eventId: unknownId })).toMatchObject({ status: 400 });
-  expect(await ask(`POST /events/${id}/approve`, { vm: 'nobody' })).toMatchObject({ status: 404 });
+  expect(await ask(`POST /events/${id}/approve`, { vm: 'unknown' })).toMatchObject({ status: 404 });
 });
 
 const foreignRequests: readonly { headers: Record<string, string>; status: number }[] = [

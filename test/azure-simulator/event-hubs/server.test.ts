@@ -176,7 +176,7 @@ describe('the simulated hub and the real SDK', () => {
     await expect(send(stranger, [1])).rejects.toMatchObject({ code: 'MessagingEntityNotFoundError' });
     const client = producer(azure);
     await expect(client.getPartitionProperties('9')).rejects.toMatchObject({ code: 'ArgumentOutOfRangeError' });
-    const lost = consumer(azure, { group: 'nobody' });
+    const lost = consumer(azure, { group: 'unknown' });
     await expect(receive(lost, 1, { offset: '-1' })).rejects.toMatchObject({ code: 'MessagingEntityNotFoundError' });
     await Promise.all([stranger.close(), client.close(), lost.close()]);
   });

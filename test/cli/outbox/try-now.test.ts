@@ -27,7 +27,7 @@ test('pending records are sent at once, however long the pause of the destinatio
   expect(harness.counters()).toMatchObject({ pending: 0, delivered: 1 });
   expect(seconds(harness).at(-1)).toBe(last + 5);
   expect(tryNow({})).toEqual({ ok: true, message: 'Nothing is waiting for delivery.' });
-  expect(tryNow({ sink: 'nobody' })).toEqual({ ok: false, message: 'There is no destination "nobody".' });
+  expect(tryNow({ sink: 'unknown' })).toEqual({ ok: false, message: 'There is no destination "unknown".' });
   harness.close();
 });
 

@@ -21,7 +21,7 @@ function busy(harness: Harness): Outbox {
   outbox.rememberObserver(observerNamed('web_3'), null);
   appendRecords(outbox, { eventId: 'EVENT-1' });
   outbox.append({ ...outbox.state, lastDocumentAt: new Date().toISOString(), incarnation: 7 }, []);
-  outbox.intend({ eventId: 'EVENT-1', cause: 'by hand', at: new Date() });
+  outbox.intend({ eventId: 'EVENT-1', cause: 'by-hand', at: new Date() });
   const now = new Date().toISOString();
   outbox.settle('log-analytics', [{ position: 1, state: 'pending', code: 'http-403', reason: 'Grant the role.' }], {
     ...noProgress,
@@ -114,7 +114,7 @@ test('the JSON has a stable shape, while the service runs and after it stopped',
         counters: outbox.counters()['log-analytics'],
       },
     ],
-    approvals: [{ eventId: 'EVENT-1', cause: 'by hand', intendedAt: expect.any(String) }],
+    approvals: [{ eventId: 'EVENT-1', cause: 'by-hand', intendedAt: expect.any(String) }],
     outbox: {
       streamId: outbox.state.streamId,
       position: 1,

@@ -313,7 +313,7 @@ test('a remark needs no operator', () => {
   const { actionRequired, notes } = judge(
     facts({
       sinks: [sink('event-hubs', { counters: { ...noCounters, accepted: 2, expired: 2 } })],
-      approvals: [{ eventId: 'E-1', cause: 'by hand', intendedAt: '2026-03-14T09:29:00.000Z' }],
+      approvals: [{ eventId: 'E-1', cause: 'by-hand', intendedAt: '2026-03-14T09:29:00.000Z' }],
       outbox: {
         recovery: { at: '2026-03-13T08:00:00.000Z', reason: 'a page was damaged', movedTo: '/state/corrupt-1' },
         undecidedDocuments: 4,

@@ -81,7 +81,7 @@ test('the page shows every tab and every question, and marks empty answers', () 
   const page = drawPage(
     tabsOf(workbook),
     steps.map((step) => ({ step, answer: { columns: [], rows: [] } })),
-    'nobody',
+    'a demo fleet',
   );
   for (const tab of tabsOf(workbook)) expect(page).toContain(`<h2>${tab}</h2>`);
   for (const { content } of steps) expect(page).toContain(content.title);

@@ -15,7 +15,7 @@ const terms = {
   resources: ['web_0'],
   listedTwice: false,
 };
-const intent = (eventId: string) => ({ eventId, cause: 'by hand', at, terms });
+const intent = (eventId: string) => ({ eventId, cause: 'by-hand', at, terms });
 const concluded = (
   eventId: string,
   outcome: ConcludedApproval['outcome'] = 'accepted',
@@ -147,12 +147,12 @@ test('a committed intent survives kill -9', async () => {
     import { silentLog as log } from ${JSON.stringify(join(import.meta.dirname, '../../../src/log.ts'))};
     const directory = ${JSON.stringify(harness.directory)};
     const outbox = openOutbox({ directory, sinks: ['hub'], maxMegabytes: 256, clock, log, version: '1.2.3' });
-    if (outbox.intend({ eventId: 'EVENT-1', cause: 'by hand', at: new Date() })) process.kill(process.pid, 'SIGKILL');`;
+    if (outbox.intend({ eventId: 'EVENT-1', cause: 'by-hand', at: new Date() })) process.kill(process.pid, 'SIGKILL');`;
   const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', script], { stdio: 'inherit' });
   const [, signal] = await once(child, 'exit');
   expect(signal).toBe('SIGKILL');
   const outbox = harness.open({ sinks: ['hub'] });
-  expect(outbox.openApprovals()).toMatchObject([{ eventId: 'EVENT-1', cause: 'by hand' }]);
+  expect(outbox.openApprovals()).toMatchObject([{ eventId: 'EVENT-1', cause: 'by-hand' }]);
   expect(outbox.state.approved).toEqual(new Set(['event-1']));
 });
 

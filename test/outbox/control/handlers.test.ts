@@ -45,7 +45,7 @@ const refused = [
   { verb: 'retry', argument: 'all', message: /not understood/ },
   { verb: 'retry', argument: { sink: 7 }, message: /not understood/ },
   { verb: 'retry', argument: { position: 1.5 }, message: /not understood/ },
-  { verb: 'retry', argument: { sink: 'nobody' }, message: /no destination "nobody"; there is hub and table\./ },
+  { verb: 'retry', argument: { sink: 'unknown' }, message: /no destination "unknown"; there is hub and table\./ },
   { verb: 'purge', argument: {}, message: /which state/ },
   { verb: 'purge', argument: { state: 'delivered' }, message: /which state/ },
   { verb: 'purge', argument: undefined, message: /which state/ },

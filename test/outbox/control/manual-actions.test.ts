@@ -33,7 +33,7 @@ describe('dead letters that are retried', () => {
     { which: { position: 2 }, count: 2, hub: [2, 3, 4], table: [1, 2, 3, 4] },
     { which: { sink: 'hub', position: 1 }, count: 1, hub: [1, 3, 4], table: [1, 3, 4] },
     { which: { sink: 'hub', position: 3 }, count: 0, hub: [3, 4], table: [1, 3, 4] },
-    { which: { sink: 'nobody' }, count: 0, hub: [3, 4], table: [1, 3, 4] },
+    { which: { sink: 'unknown' }, count: 0, hub: [3, 4], table: [1, 3, 4] },
   ];
   test.for(cases)('$which: $count are pending again', ({ which, count, hub, table }) => {
     using harness = createHarness();

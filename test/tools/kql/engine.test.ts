@@ -288,7 +288,7 @@ test.each([
   { name: 'count takes no notice of what it is given', query: `${steps} | summarize count(Seconds)`, rows: [[4]] },
   {
     name: 'a fuzzy union omits unknown tables',
-    query: 'union isfuzzy=true (print x = 1), (Nobody)',
+    query: 'union isfuzzy=true (print x = 1), (Unknown)',
     rows: [[1]],
   },
   { name: 'a bag has no length as an array', query: 'print array_length(dynamic({}))', rows: [[null]] },
