@@ -17,6 +17,7 @@ const alone = [
   'test/run-bridge.test.ts',
   'test/sender/**/*.test.ts',
   'test/sinks/proxy.test.ts',
+  'test/tail/hub.test.ts',
   'test/sinks/*/{process,sdk-internals,sink}.test.ts',
 ];
 

@@ -11,6 +11,8 @@ export interface FeedListener {
   onHistoryRead?(): void;
   /** Reading began to fail, fails otherwise, or works again. */
   onProblems?(problems: readonly FeedProblem[]): void;
+  /** Once, when `refusal` is set; before `onProblems`. */
+  onRefused?(): void;
   /** A message that claims to be a record, but is none; it was skipped. */
   onInvalid?(problem: string): void;
 }
@@ -26,8 +28,10 @@ export interface FleetFeed {
   readonly view: FleetView;
   /** All that the hub held at the start is in the view: only now is an open event known to be open. */
   readonly isHistoryRead: boolean;
-  /** Resolves when it is. Rejects with {@link HubRefused} if a partition is refused for good before that. */
+  /** Resolves when it is. */
   readonly history: Promise<void>;
+  /** A partition that has never been read is refused for good: waiting will not help. */
+  readonly refusal: HubRefused | null;
   /** Records so far, copies too. */
   readonly recordCount: number;
   /** Empty while every partition is read. */
@@ -78,6 +82,7 @@ const forgetEvery = 20_000;
 class Feed implements FleetFeed, HubReader {
   readonly view: FleetView;
   readonly history: Promise<void>;
+  refusal: HubRefused | null = null;
   isHistoryRead = false;
   recordCount = 0;
   readonly #clock: Clock;
@@ -86,6 +91,8 @@ class Feed implements FleetFeed, HubReader {
   readonly #listeners = new Set<FeedListener>();
   readonly #problems = new Map<string, FeedProblem>();
   readonly #history = Promise.withResolvers<void>();
+  /** Partitions that were read at least once. */
+  readonly #read = new Set<string>();
   #forgetAt = 0;
   #forgetAtCount = forgetEvery;
 
@@ -95,8 +102,6 @@ class Feed implements FleetFeed, HubReader {
     this.#explain = explain;
     this.#rememberMs = rememberHours * hourMs;
     this.history = this.#history.promise;
-    // A rejection that is not awaited must not end the process.
-    this.history.catch(() => {});
   }
 
   get problems(): readonly FeedProblem[] {
@@ -109,6 +114,7 @@ class Feed implements FleetFeed, HubReader {
   }
 
   onMessages(messages: readonly Message[], partitionId: string): void {
+    this.#read.add(partitionId);
     if (this.#problems.delete(partitionId)) this.#notify((one) => one.onProblems?.(this.problems));
     for (const message of messages) {
       if (message.kind === 'invalid') this.#notify((one) => one.onInvalid?.(message.problem));
@@ -125,7 +131,10 @@ class Feed implements FleetFeed, HubReader {
 
   onError(error: unknown, partitionId: string): void {
     const problem = this.#explain(error);
-    if (!this.isHistoryRead && problem.isPermanent) this.#history.reject(new HubRefused(problem, { cause: error }));
+    if (problem.isPermanent && !this.#read.has(partitionId) && this.refusal === null) {
+      this.refusal = new HubRefused(problem, { cause: error });
+      this.#notify((one) => one.onRefused?.());
+    }
     const known = this.#problems.get(partitionId);
     this.#problems.set(partitionId, { ...problem, partitionId, since: known?.since ?? this.#clock.now() });
     if (known?.code !== problem.code) this.#notify((one) => one.onProblems?.(this.problems));

@@ -16,7 +16,7 @@ export interface HubOptions {
 /** An event hub that can be read. */
 export interface Hub {
   readonly client: HubClient;
-  /** `the event hub vm-lifecycle in contoso.servicebus.windows.net`. */
+  /** `vm-lifecycle in contoso.servicebus.windows.net`. */
   readonly name: string;
   /** What an error means, and how to fix it. */
   explain(error: unknown, stage: Stage): HubProblem;
@@ -52,7 +52,7 @@ export async function openHub(options: HubOptions, signal: AbortSignal): Promise
   const client = await createClient(options);
   return {
     client,
-    name,
+    name: name.replace('the event hub ', ''),
     explain: (error, stage) => explainRefusal(error, stage, from),
     async close() {
       await deadlines.run('close', closeMs, [], () => client.close()).catch(() => {});

@@ -48,9 +48,11 @@ export function lineOf(transition: Transition, columns: number): Row {
 export const vmColumns = 20;
 const mostNames = 2;
 
+const byNumber = new Intl.Collator('en', { numeric: true }).compare;
+
 /** `web_0, web_1 +3`: whom it affects, or affected. */
 export function vmsOf({ affected, named }: EventState, record: LifecycleRecord | null): string {
-  const vms = (affected.length > 0 ? affected : named).map(({ name }) => plain(name));
+  const vms = (affected.length > 0 ? affected : named).map(({ name }) => plain(name)).sort(byNumber);
   if (vms.length === 0) return record?.observerAffected ? plain(record.vmName) : 'unknown VM';
   const more = vms.length - mostNames;
   return `${vms.slice(0, mostNames).join(', ')}${more > 0 ? ` +${more}` : ''}`;
@@ -67,7 +69,7 @@ function detailsOf(transition: Transition): readonly string[] {
   if (isPresumed) return ['presumed: no VM is left to report it', ...always];
   switch (phase) {
     case 'Scheduled':
-      return [...leadOf(transition), ...expectationsOf(record), ...always];
+      return [...returnOf(record), ...leadOf(transition), ...expectationsOf(record), ...always];
     case 'Updated':
       return [...changesOf(transition), ...always];
     case 'Started':
@@ -81,6 +83,10 @@ function detailsOf(transition: Transition): readonly string[] {
       return [...measuredIn(record), record.evidence.map(plain).join(' '), ...always].filter((text) => text !== '');
   }
 }
+
+/** An event that had ended is back. */
+const returnOf = ({ evidence }: LifecycleRecord): readonly string[] =>
+  evidence.includes('reappeared') ? ['listed again'] : [];
 
 /** Until when work has to be off the VM, as of the transition. */
 function leadOf({ record: { notBefore }, at }: Pick<Transition, 'record' | 'at'>): readonly string[] {
@@ -100,7 +106,7 @@ function expectationsOf({ durationSeconds, eventSource }: LifecycleRecord): read
 function changesOf(transition: Transition): readonly string[] {
   const { record, at } = transition;
   return [
-    ...(record.evidence.includes('reappeared') ? ['listed again'] : []),
+    ...returnOf(record),
     ...record.changes.flatMap(({ field, from, to }) => {
       if (field === 'notBefore') return leadOf(transition);
       if (field === 'affectedResources') return [membersChanged(from, to)];

@@ -21,16 +21,19 @@ const refreshMs = 1_000;
 
 /**
  * Prints each transition once, those of the history in the order in which they happened, until it is stopped.
- * @throws HubRefused if a partition is refused for good before history is read.
+ * @throws HubRefused if a partition is refused for good that has never been read.
  */
 export async function tail({ feed, filter, onlyOwn, from, output, clock, stop }: TailOptions): Promise<void> {
+  const refused = new AbortController();
+  const isOver = AbortSignal.any([stop, refused.signal]);
   const transitions = new Transitions(feed.view, { onlyOwn });
-  const print = (news: readonly Transition[]): void =>
+  const print = (news: readonly Transition[]): void => {
     output.transitions(news.filter((transition) => isShown(filter, transition)));
+    // Also for news that is filtered out: the time of an event that is shown may have changed.
+    if (news.length > 0) output.refresh(clock.now());
+  };
   /** Many partitions fail for one reason. */
   let lastNotice: string | null = null;
-  const refused = Promise.withResolvers<never>();
-  feed.history.catch(refused.reject);
   const unsubscribe = feed.subscribe({
     onRecord(record, changed) {
       transitions.note(record);
@@ -39,9 +42,9 @@ export async function tail({ feed, filter, onlyOwn, from, output, clock, stop }:
       if (feed.isHistoryRead) print(transitions.news([...new Set(ids)], clock.now()));
     },
     onHistoryRead: () => printHistory(),
+    onRefused: () => refused.abort(),
     onProblems([problem]) {
-      // The one that ends the command says why itself.
-      if (problem?.isPermanent && !feed.isHistoryRead) return;
+      if (feed.refusal !== null) return;
       const notice = problem === undefined ? 'Reading all partitions again.' : noticeOf(problem);
       if (notice !== lastNotice) output.notice(notice);
       lastNotice = notice;
@@ -53,20 +56,22 @@ export async function tail({ feed, filter, onlyOwn, from, output, clock, stop }:
     const isWanted = ({ at, event }: Transition): boolean => (from === null ? isCurrent(event, now) : at >= from);
     print(transitions.allNews(now).filter(isWanted));
   }
+  if (feed.refusal !== null) refused.abort();
   if (feed.isHistoryRead) printHistory();
   try {
-    await Promise.race([refresh(), refused.promise]);
+    await refresh();
+    if (feed.refusal !== null) throw feed.refusal;
   } finally {
     unsubscribe();
     output.close();
   }
 
   async function refresh(): Promise<void> {
-    while (!stop.aborted) {
+    while (!isOver.aborted) {
       const now = clock.now();
       if (feed.isHistoryRead) print(transitions.allNews(now));
       output.refresh(now);
-      await clock.sleep(refreshMs, stop);
+      await clock.sleep(refreshMs, isOver);
     }
   }
 }

@@ -8,6 +8,7 @@ import type { FleetFeed } from '../../tail/fleet-feed.ts';
 import type { TailOutput } from '../../tail/output.ts';
 import { type CommandContext, describeVerb, type Verb } from '../command-context.ts';
 import { Failure, sinkReasons } from '../exit-codes.ts';
+import { canRedraw, stopOrReaderGone } from '../live-output.ts';
 import { readTime } from '../outbox/filter.ts';
 import { addHubOptions, type HubArguments, readHubSettings } from './hub-options.ts';
 
@@ -23,7 +24,6 @@ interface TailArguments extends HubArguments {
   readonly web?: number;
 }
 
-/** Null: from the oldest record on. */
 type From = { readonly at: Date };
 
 /** `tail`: follows the event hub. */
@@ -81,10 +81,7 @@ function phaseName(text: string): string {
 
 async function runTail(options: TailArguments, commandContext: CommandContext): Promise<void> {
   const settings = readHubSettings(options, commandContext);
-  const reader = new AbortController();
-  // The reader of our output has ended: `| head`.
-  process.stdout.on('error', () => reader.abort());
-  const stop = AbortSignal.any([commandContext.stop, reader.signal]);
+  const stop = stopOrReaderGone(commandContext.stop);
   const [{ openHub }, { openFleetFeed }, { operatorCredential }, { tail, noticeOf }, { HubRefused }] =
     await Promise.all([
       import('../../tail/hub.ts'),
@@ -163,8 +160,7 @@ async function openOutput(
   const { lineOutput, terminalOutput } = await import('../../tail/output.ts');
   const { stdout } = process;
   const colour = mayColour(stdout, env);
-  const canMove = stdout.isTTY && env.TERM !== 'dumb' && !env.NO_COLOR;
-  if (json || !canMove) {
+  if (json || !canRedraw(stdout, env)) {
     const columns = stdout.isTTY ? stdout.columns : Number.POSITIVE_INFINITY;
     return lineOutput(print, warn, { json: json === true, colour, columns });
   }

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import { FleetView } from '../../src/consumer/index.ts';
+import type { FeedProblem } from '../../src/tail/fleet-feed.ts';
+import { type FooterState, footer } from '../../src/tail/footer.ts';
+import { toText } from '../../src/terminal/styled-text.ts';
+import { at, event, nothing, observe, observerNamed, started } from '../support/observations.ts';
+
+/** A Freeze in fifteen minutes, a Reboot that has started at second 2, an eviction at second 31; all were announced at second 1. */
+function fleet(): FleetView {
+  const view = new FleetView();
+  const freeze = event({ eventId: 'AAAAAAAA-0', resources: ['web_0', 'web_1', 'web_2'] });
+  const reboot = event({ eventId: 'BBBBBBBB-0', eventType: 'Reboot', resources: ['web_3'], notBefore: at(600) });
+  const preempt = event({ eventId: 'CCCCCCCC-0', eventType: 'Preempt', resources: ['spot_0'], notBefore: at(31) });
+  const scenes = [
+    ['web_0', [nothing, { events: [freeze], after: 0 }]],
+    ['web_3', [nothing, { events: [reboot], after: 0 }, { events: [started(reboot)] }]],
+    ['spot_0', [nothing, { events: [preempt], after: 0 }]],
+  ] as const;
+  for (const [vm, observations] of scenes)
+    for (const record of observe(observations, { observer: observerNamed(vm) }).records) view.add(record);
+  return view;
+}
+
+interface Given extends Partial<FooterState['feed']> {
+  readonly isShown?: FooterState['isShown'];
+}
+
+function rows(now: string, given: Given = {}, terminal = { columns: 100, rows: 30 }): string[] {
+  const { isShown = () => true, ...more } = given;
+  const feed = { view: fleet(), isHistoryRead: true, recordCount: 12, problems: [], ...more };
+  const drawn = footer({ hub: 'vm-lifecycle in x', feed, isShown }, new Date(now), terminal);
+  return drawn.map((row) => toText(row, false).trimEnd());
+}
+
+const problem = (partitionId: string): FeedProblem => ({
+  ...{ partitionId, since: new Date(at(5)), code: 'connection-refused', message: 'Nothing listens.' },
+  ...{ remedy: null, isPermanent: false },
+});
+
+describe('the footer', () => {
+  test('shows what has started first, then what is due next, counting down', () => {
+    expect(rows(at(10)).slice(1)).toEqual([
+      ` 3 open events${' '.repeat(46)}vm-lifecycle in x  2026-03-01T12:00:10Z`,
+      ' Started    Reboot     web_3                 for 8 s  BBBBBBBB',
+      ' Scheduled  Preempt    spot_0                in 21 s          not before 12:00:31Z  CCCCCCCC',
+      ' Scheduled  Freeze     web_0, web_1 +1       in 14 min 50 s   not before 12:15:00Z  AAAAAAAA',
+    ]);
+    expect(rows(at(11))[3]).toContain(' in 20 s ');
+    expect(rows(at(41))[3]).toContain(' due for 10 s ');
+  });
+
+  test('leaves out an eviction that is presumed to be over, and events that are filtered out', () => {
+    expect(rows(at(630)).join('\n')).toContain('Preempt');
+    expect(rows(at(631)).join('\n')).not.toContain('Preempt');
+    const freezes = rows(at(10), { isShown: ({ latest }) => latest?.eventType === 'Freeze' });
+    expect(freezes.slice(1).map((row) => row.slice(0, 18))).toEqual([' 1 open event     ', ' Scheduled  Freeze']);
+  });
+
+  test('puts last what no VM has reported for a day after it was due', () => {
+    const silent = rows(at(3 * 24 * 3600 + 60)).slice(2);
+    expect(silent.map((row) => row.replace(/^.*nothing/, 'nothing')).toSorted()).toEqual([
+      'nothing reported for 3 d 0 h  AAAAAAAA',
+      'nothing reported for 3 d 0 h  BBBBBBBB',
+    ]);
+  });
+
+  test('takes a third of the terminal, and says how many events are not shown', () => {
+    const small = rows(at(10), {}, { columns: 100, rows: 12 });
+    expect(small).toHaveLength(4);
+    expect(small.slice(2)).toEqual([expect.stringContaining('Started'), ' and 2 more']);
+  });
+
+  test('is never wider than the terminal', () => {
+    for (const row of rows(at(10), {}, { columns: 40, rows: 30 })) expect(row.length).toBeLessThan(40);
+  });
+
+  test('says that nothing is open, but not while history is read', () => {
+    expect(rows(at(10), { view: new FleetView() })[1]).toMatch(/^ No open event /);
+    const reading = rows(at(10), { isHistoryRead: false });
+    expect(reading.slice(1)).toEqual([expect.stringMatching(/^ Reading what the hub holds: 12 records /)]);
+  });
+
+  test('says which partitions cannot be read, for how long and why', () => {
+    expect(rows(at(10), { problems: [problem('1')] })[2]).toBe(' Not reading partition 1 for 5 s: Nothing listens.');
+    expect(rows(at(10), { problems: [problem('1'), problem('2')] })[2]).toMatch(/^ Not reading 2 partitions for 5 s: /);
+  });
+});

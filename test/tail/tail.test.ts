@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest';
+import type { LifecycleRecord } from '../../src/consumer/index.ts';
+import { createFleetFeed } from '../../src/tail/fleet-feed.ts';
+import { lineOutput } from '../../src/tail/output.ts';
+import { HubRefused } from '../../src/tail/refusal.ts';
+import { type TailOptions, tail } from '../../src/tail/tail.ts';
+import { createFakeClock, settled } from '../support/fake-clock.ts';
+import { at, event, nothing, type ObservationSpec, observe, observerNamed, started } from '../support/observations.ts';
+
+const freeze = event({ resources: ['web_0', 'web_1'] });
+const reboot = event({ eventId: 'AAAAAAAA-0000', eventType: 'Reboot', resources: ['web_5'], notBefore: at(1200) });
+
+const reported = (vm: string, observations: readonly ObservationSpec[], witnessRate = 0) =>
+  observe(observations, { observer: observerNamed(vm), witnessRate }).records;
+
+/** A freeze that two VMs and a witness reported at 12:00:02 and 12:00:03 and that ended at 12:00:04; a reboot, announced at 12:00:02. */
+const ended = [nothing, { events: [freeze] }, { events: [started(freeze)] }, nothing];
+const history = [
+  ...['web_1', 'web_0'].flatMap((vm) => reported(vm, ended)),
+  ...reported('web_7', ended, 1),
+  ...reported('web_5', [nothing, { events: [reboot] }]),
+];
+const [started5, ended5] = reported('web_5', [
+  nothing,
+  { events: [reboot] },
+  { events: [started(reboot)] },
+  nothing,
+]).slice(1);
+
+const message = (record: LifecycleRecord | undefined) => ({
+  kind: 'record' as const,
+  record: record as LifecycleRecord,
+});
+const unreachable = {
+  code: 'connection-refused',
+  message: 'Nothing listens; retrying.',
+  remedy: null,
+  isPermanent: false,
+};
+const noRole = { code: 'unauthorized', message: 'May not read.', remedy: 'az role', isPermanent: true };
+
+/** A tail at 12:10 of what arrives by `feed`. */
+function follow(given: Partial<TailOptions> = {}) {
+  const clock = createFakeClock(at(600));
+  const feed = createFleetFeed({ clock, explain: (error) => (error === 'role' ? noRole : unreachable) });
+  const stop = new AbortController();
+  const out: string[] = [];
+  const err: string[] = [];
+  const plain = { json: false, colour: false, columns: Number.POSITIVE_INFINITY };
+  const output = lineOutput(
+    (text) => out.push(...text.trimEnd().split('\n')),
+    (text) => err.push(text),
+    plain,
+  );
+  const filter = { vms: [], event: null, types: [], phases: [] };
+  const tailed = tail({ feed, filter, onlyOwn: false, from: null, output, clock, stop: stop.signal, ...given });
+  const lines = (): string[] => out.map((line) => line.slice(11, 49).trimEnd());
+  const end = async (): Promise<void> => {
+    stop.abort();
+    await tailed;
+  };
+  return { clock, feed, out, err, lines, end, tailed };
+}
+
+const freezeLines = [
+  '12:00:02Z  Scheduled  Freeze     web_0',
+  '12:00:03Z  Started    Freeze     web_0',
+  '12:00:04Z  Completed  Freeze     web_0',
+];
+
+describe('a tail', () => {
+  test('prints nothing before history is read, then the steps of events that are open', async () => {
+    const { feed, lines, end } = follow();
+    await feed.onMessages(history.map(message), '0');
+    expect(lines()).toEqual([]);
+    await feed.onHistoryRead();
+    expect(lines()).toEqual(['12:00:02Z  Scheduled  Reboot     web_5']);
+    await end();
+  });
+
+  test('prints what happened since the time that is asked for, in the order in which it happened', async () => {
+    const { feed, lines, end } = follow({ from: new Date(at(3)) });
+    await feed.onMessages(history.toReversed().map(message), '0');
+    await feed.onHistoryRead();
+    expect(lines()).toEqual(freezeLines.slice(1));
+    await end();
+  });
+
+  test('prints each later transition once, copies and witnesses included', async () => {
+    const { feed, lines, end } = follow({ from: new Date(at(600)) });
+    await feed.onMessages(history.map(message), '0');
+    await feed.onHistoryRead();
+    const again = [...history, started5, started5, ended5, ...history, ended5].map(message);
+    await feed.onMessages(again, '0');
+    expect(lines()).toEqual(['12:00:03Z  Started    Reboot     web_5', '12:00:04Z  Completed  Reboot     web_5']);
+    await end();
+  });
+
+  test.for([
+    { by: 'a VM', filter: { vms: ['WEB_0'] }, count: 3 },
+    { by: 'one of two VMs', filter: { vms: ['web_5', 'web_1'] }, count: 4 },
+    { by: 'a VM that only reported', filter: { vms: ['web_7'] }, count: 0 },
+    { by: 'the beginning of an id', filter: { event: 'aaaa' }, count: 1 },
+    { by: 'a type', filter: { types: ['freeze'] }, count: 3 },
+    { by: 'a phase', filter: { phases: ['Scheduled'] }, count: 2 },
+    { by: 'two phases of a type', filter: { phases: ['Started', 'Completed'], types: ['Freeze'] }, count: 2 },
+  ])('filtered by $by prints $count lines', async ({ filter, count }) => {
+    const all = { vms: [], event: null, types: [], phases: [] };
+    const { feed, lines, end } = follow({ from: new Date(0), filter: { ...all, ...filter } });
+    await feed.onMessages(history.map(message), '0');
+    await feed.onHistoryRead();
+    expect(lines()).toHaveLength(count);
+    await end();
+  });
+
+  test('reports a failure of many partitions once, and its end', async () => {
+    const { feed, err, end } = follow();
+    await feed.onHistoryRead();
+    for (const partition of ['0', '1', '0']) feed.onError('reset', partition);
+    expect(feed.problems.map(({ partitionId, code }) => [partitionId, code])).toEqual([
+      ['0', 'connection-refused'],
+      ['1', 'connection-refused'],
+    ]);
+    await feed.onMessages([], '1');
+    await feed.onMessages([], '0');
+    expect(err).toEqual(['Nothing listens; retrying.\n', 'Reading all partitions again.\n']);
+    await end();
+  });
+
+  test('ends where a partition is refused for good that was never read, and continues where it was', async () => {
+    const early = follow();
+    early.feed.onError('role', '0');
+    await expect(early.tailed).rejects.toThrow(new HubRefused(noRole));
+    expect(early.err).toEqual([]);
+    const late = follow();
+    await late.feed.onMessages([], '0');
+    await late.feed.onHistoryRead();
+    late.feed.onError('role', '0');
+    await settled();
+    expect(late.err).toEqual(['May not read.\n\n  az role\n\n']);
+    await late.end();
+  });
+
+  test('reports a message that is no record, and continues', async () => {
+    const { feed, err, end } = follow();
+    await feed.onMessages([{ kind: 'invalid', problem: 'partition 0: vmId: expected a text' }], '0');
+    expect(err).toEqual(['Skipped a message: partition 0: vmId: expected a text\n']);
+    await end();
+  });
+});
+
+describe('a feed', () => {
+  test('forgets ended events after a day, and open ones that no VM has reported for a month', async () => {
+    const clock = createFakeClock(at(600));
+    const feed = createFleetFeed({ clock, explain: () => unreachable });
+    await feed.onMessages(history.map(message), '0');
+    await feed.onHistoryRead();
+    const types = async (hours: number): Promise<unknown[]> => {
+      await clock.advance(hours * 3_600_000);
+      await feed.onMessages([], '0');
+      return feed.view.events().map(({ latest }) => latest?.eventType);
+    };
+    expect(await types(1)).toEqual(['Freeze', 'Reboot']);
+    expect(await types(24)).toEqual(['Reboot']);
+    expect(await types(28 * 24)).toEqual(['Reboot']);
+    expect(await types(2 * 24)).toEqual([]);
+    expect(feed.recordCount).toBe(history.length);
+  });
+
+  test('notifies of records until the subscription ends', () => {
+    const feed = createFleetFeed({ explain: () => unreachable });
+    const changed: (readonly string[])[] = [];
+    const unsubscribe = feed.subscribe({ onRecord: (_, ids) => void changed.push(ids) });
+    feed.onMessages([started5, started5].map(message), '0');
+    unsubscribe();
+    feed.onMessages([message(ended5)], '0');
+    expect(changed).toEqual([['aaaaaaaa-0000'], []]);
+  });
+});
