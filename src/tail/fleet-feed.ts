@@ -68,8 +68,15 @@ interface FeedSettings extends FleetFeedOptions {
   readonly explain: (error: unknown) => HubProblem;
 }
 
+/** A feed that is handed what was read. */
+export interface ManualFeed extends FleetFeed {
+  onMessages(messages: readonly Message[], partitionId: string): void;
+  onHistoryRead(): void;
+  onError(error: unknown, partitionId: string): void;
+}
+
 /** A feed without a hub: pass it to `followHub`, or hand it messages. */
-export function createFleetFeed(settings: FeedSettings): FleetFeed & Required<HubReader> {
+export function createFleetFeed(settings: FeedSettings): ManualFeed {
   return new Feed(settings);
 }
 
@@ -79,7 +86,7 @@ const abandonedMs = 30 * 24 * hourMs;
 /** Records between two looks at what can be forgotten while history is read. */
 const forgetEvery = 20_000;
 
-class Feed implements FleetFeed, HubReader {
+class Feed implements ManualFeed, HubReader {
   readonly view: FleetView;
   readonly history: Promise<void>;
   refusal: HubRefused | null = null;

@@ -74,7 +74,7 @@ test.for([
 });
 
 describe('a reader that is refused', () => {
-  test('because the hub does not exist is told how to list those that do', async () => {
+  test('because the hub does not exist gets the command to list those that do', async () => {
     expect(await refusal(open({ eventHubName: 'none' }))).toMatchObject({
       code: 'hub-not-found',
       message: expect.stringMatching(/^There is no event hub none in localhost:\d+: check --namespace and --hub\.$/),
@@ -82,7 +82,7 @@ describe('a reader that is refused', () => {
     });
   });
 
-  test('because the consumer group does not exist is told how to create it', async () => {
+  test('because the consumer group does not exist gets the command to create it', async () => {
     expect(await refusal(open({}, 'night-shift'))).toMatchObject({
       code: 'consumer-group-not-found',
       message:
@@ -91,7 +91,7 @@ describe('a reader that is refused', () => {
     });
   });
 
-  test('because the role is missing is told how to grant it to the identity that it has', async () => {
+  test('because the role is missing gets the command to grant it to the identity that it has', async () => {
     local.azure.eventHubs.fault('unauthorized');
     const { code, message, remedy } = await refusal(open());
     local.azure.eventHubs.fault(null);
@@ -104,7 +104,7 @@ describe('a reader that is refused', () => {
     );
   });
 
-  test('because five programs read the group already is told to use another', async () => {
+  test('because five programs read the group already has to use another', async () => {
     const five = await Promise.all(Array.from({ length: 5 }, () => open({ eventHubName: 'crowded' })));
     const feeds = await Promise.all(five.map((hub) => openFleetFeed(hub)));
     await Promise.all(feeds.map(({ history }) => history));
@@ -115,7 +115,7 @@ describe('a reader that is refused', () => {
     await Promise.all(feeds.map((feed) => feed.close()));
   });
 
-  test('because another reads with an owner level is told to use another group', async () => {
+  test('because another reads with an owner level has to use another group', async () => {
     const { fullyQualifiedNamespace, customEndpoint } = local.azure.eventHubs;
     const options = { customEndpointAddress: customEndpoint };
     const credential = new ManagedIdentityCredential();
@@ -136,7 +136,7 @@ describe('a reader that is refused', () => {
     await owner.close();
   });
 
-  test('because nothing listens is told where, and the address that it used', async () => {
+  test('because nothing listens gets the address that it used', async () => {
     const { code, message, isPermanent } = await refusal(open({ customEndpoint: 'sb://127.0.0.1:9' }));
     expect({ code, isPermanent }).toEqual({ code: 'connection-refused', isPermanent: false });
     expect(message).toMatch(
@@ -144,7 +144,7 @@ describe('a reader that is refused', () => {
     );
   });
 
-  test('because there is no token is told how to sign in', async () => {
+  test('because there is no token gets the command to sign in', async () => {
     const credential = { getToken: () => Promise.reject(new Error('no\ntoken')) };
     const opening = openHub({ config: local.eventHubs(), credential, consumerGroup: 'tail' }, signal);
     expect(await refusal(opening)).toMatchObject({

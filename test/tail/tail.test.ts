@@ -71,27 +71,27 @@ const freezeLines = [
 describe('a tail', () => {
   test('prints nothing before history is read, then the steps of events that are open', async () => {
     const { feed, lines, end } = follow();
-    await feed.onMessages(history.map(message), '0');
+    feed.onMessages(history.map(message), '0');
     expect(lines()).toEqual([]);
-    await feed.onHistoryRead();
+    feed.onHistoryRead();
     expect(lines()).toEqual(['12:00:02Z  Scheduled  Reboot     web_5']);
     await end();
   });
 
   test('prints what happened since the time that is asked for, in the order in which it happened', async () => {
     const { feed, lines, end } = follow({ from: new Date(at(3)) });
-    await feed.onMessages(history.toReversed().map(message), '0');
-    await feed.onHistoryRead();
+    feed.onMessages(history.toReversed().map(message), '0');
+    feed.onHistoryRead();
     expect(lines()).toEqual(freezeLines.slice(1));
     await end();
   });
 
   test('prints each later transition once, copies and witnesses included', async () => {
     const { feed, lines, end } = follow({ from: new Date(at(600)) });
-    await feed.onMessages(history.map(message), '0');
-    await feed.onHistoryRead();
+    feed.onMessages(history.map(message), '0');
+    feed.onHistoryRead();
     const again = [...history, started5, started5, ended5, ...history, ended5].map(message);
-    await feed.onMessages(again, '0');
+    feed.onMessages(again, '0');
     expect(lines()).toEqual(['12:00:03Z  Started    Reboot     web_5', '12:00:04Z  Completed  Reboot     web_5']);
     await end();
   });
@@ -107,22 +107,22 @@ describe('a tail', () => {
   ])('filtered by $by prints $count lines', async ({ filter, count }) => {
     const all = { vms: [], event: null, types: [], phases: [] };
     const { feed, lines, end } = follow({ from: new Date(0), filter: { ...all, ...filter } });
-    await feed.onMessages(history.map(message), '0');
-    await feed.onHistoryRead();
+    feed.onMessages(history.map(message), '0');
+    feed.onHistoryRead();
     expect(lines()).toHaveLength(count);
     await end();
   });
 
   test('reports a failure of many partitions once, and its end', async () => {
     const { feed, err, end } = follow();
-    await feed.onHistoryRead();
+    feed.onHistoryRead();
     for (const partition of ['0', '1', '0']) feed.onError('reset', partition);
     expect(feed.problems.map(({ partitionId, code }) => [partitionId, code])).toEqual([
       ['0', 'connection-refused'],
       ['1', 'connection-refused'],
     ]);
-    await feed.onMessages([], '1');
-    await feed.onMessages([], '0');
+    feed.onMessages([], '1');
+    feed.onMessages([], '0');
     expect(err).toEqual(['Nothing listens; retrying.\n', 'Reading all partitions again.\n']);
     await end();
   });
@@ -133,8 +133,8 @@ describe('a tail', () => {
     await expect(early.tailed).rejects.toThrow(new HubRefused(noRole));
     expect(early.err).toEqual([]);
     const late = follow();
-    await late.feed.onMessages([], '0');
-    await late.feed.onHistoryRead();
+    late.feed.onMessages([], '0');
+    late.feed.onHistoryRead();
     late.feed.onError('role', '0');
     await settled();
     expect(late.err).toEqual(['May not read.\n\n  az role\n\n']);
@@ -143,7 +143,7 @@ describe('a tail', () => {
 
   test('reports a message that is no record, and continues', async () => {
     const { feed, err, end } = follow();
-    await feed.onMessages([{ kind: 'invalid', problem: 'partition 0: vmId: expected a text' }], '0');
+    feed.onMessages([{ kind: 'invalid', problem: 'partition 0: vmId: expected a text' }], '0');
     expect(err).toEqual(['Skipped a message: partition 0: vmId: expected a text\n']);
     await end();
   });
@@ -153,11 +153,11 @@ describe('a feed', () => {
   test('forgets ended events after a day, and open ones that no VM has reported for a month', async () => {
     const clock = createFakeClock(at(600));
     const feed = createFleetFeed({ clock, explain: () => unreachable });
-    await feed.onMessages(history.map(message), '0');
-    await feed.onHistoryRead();
+    feed.onMessages(history.map(message), '0');
+    feed.onHistoryRead();
     const types = async (hours: number): Promise<unknown[]> => {
       await clock.advance(hours * 3_600_000);
-      await feed.onMessages([], '0');
+      feed.onMessages([], '0');
       return feed.view.events().map(({ latest }) => latest?.eventType);
     };
     expect(await types(1)).toEqual(['Freeze', 'Reboot']);

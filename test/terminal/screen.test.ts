@@ -34,3 +34,33 @@ test('closing a screen that was never drawn on writes nothing', () => {
   screen.close();
   expect(written).toEqual([]);
 });
+
+test('lines that stay are printed above the frame, which is drawn again below them', () => {
+  const { written, screen } = opened();
+  screen.draw([[span('one')], [span('two')]]);
+  screen.printAbove([[span('news')]]);
+  expect(written.slice(1)).toEqual([`${esc}[2A\rnews${esc}[K\none${esc}[K\ntwo${esc}[K\n${esc}[J`]);
+});
+
+test('a terminal that became narrower has wrapped the rows that are drawn over', () => {
+  const written: string[] = [];
+  let columns = 80;
+  const screen = createScreen(
+    (text) => written.push(text),
+    false,
+    () => columns,
+  );
+  screen.draw([[span('x'.repeat(50))], [span('two')]]);
+  columns = 20;
+  screen.draw([[span('one')]]);
+  expect(written[1]).toMatch(new RegExp(`^${esc}\\[4A`));
+});
+
+test('erasing removes the frame and shows the cursor, and later lines are still printed', () => {
+  const { written, screen } = opened();
+  screen.draw([[span('one')]]);
+  screen.erase();
+  screen.erase();
+  screen.printAbove([[span('news')]]);
+  expect(written.slice(1)).toEqual([`${esc}[1A\r${esc}[J${esc}[?25h`, `news${esc}[K\n`]);
+});

@@ -46,14 +46,9 @@ export interface HubSettings {
   readonly warnings: readonly string[];
 }
 
-/**
- * Options override variables, which override the configuration file. The default file is read only if no namespace is named.
- * @throws Failure if that does not give one event hub.
- */
+/** @throws Failure if the options, variables and configuration do not give one event hub, or a setting is unusable. */
 export function readHubSettings(options: HubArguments, { env }: CommandContext): HubSettings {
-  const { config, sourceOf } = load(options, env);
-  const { eventHubs } = config.sinks;
-  if (eventHubs === null) throw new Failure('configuration', `The configuration has no event hub: ${howToName}`);
+  const { config, sourceOf, eventHubs } = loadHubConfig(options, env);
   const warnings = applySettings(config, env, sourceOf, 'the user');
   return { eventHubs, clientId: config.identity.clientId, warnings };
 }
@@ -61,7 +56,8 @@ export function readHubSettings(options: HubArguments, { env }: CommandContext):
 const howToName =
   "name one with --namespace and --hub, or a bridge's configuration with --config. A connection string belongs into the environment variable SCHEDULED_EVENTS_BRIDGE_SINKS_EVENT_HUBS_CONNECTION_STRING.";
 
-function load(options: HubArguments, given: NodeJS.ProcessEnv) {
+/** Options override variables, which override the configuration file. The default file is read only if no namespace is named. */
+export function loadHubConfig(options: HubArguments, given: NodeJS.ProcessEnv) {
   const flags = flagsOf(options);
   const env = withoutOverridden(given, options);
   const documents = flags === null ? [] : [flags];
@@ -73,7 +69,9 @@ function load(options: HubArguments, given: NodeJS.ProcessEnv) {
       ? loadConfig({ file: options.config, env, documents })
       : readConfig({ documents, env, defaultStateDirectory: platformPaths(process.platform, env).stateDirectory });
   if (loaded.problems) throw new Failure('configuration', describeProblems(loaded.problems));
-  return loaded;
+  const { eventHubs } = loaded.config.sinks;
+  if (eventHubs === null) throw new Failure('configuration', `The configuration has no event hub: ${howToName}`);
+  return { ...loaded, eventHubs };
 }
 
 const hasDefaultFile = (env: NodeJS.ProcessEnv): boolean =>
