@@ -47,6 +47,8 @@ export interface FleetFeedOptions {
   readonly includeTests?: boolean;
   /** How long ended events stay in the view, in hours. Default: 24. */
   readonly rememberHours?: number;
+  /** Until history is read, ended events of this time and later stay as well. */
+  readonly keepSince?: Date;
   readonly clock?: Clock;
 }
 
@@ -95,6 +97,7 @@ class Feed implements ManualFeed, HubReader {
   readonly #clock: Clock;
   readonly #explain: FeedSettings['explain'];
   readonly #rememberMs: number;
+  readonly #keepSince: number;
   readonly #listeners = new Set<FeedListener>();
   readonly #problems = new Map<string, FeedProblem>();
   readonly #history = Promise.withResolvers<void>();
@@ -103,11 +106,13 @@ class Feed implements ManualFeed, HubReader {
   #forgetAt = 0;
   #forgetAtCount = forgetEvery;
 
-  constructor({ includeTests = false, rememberHours = 24, clock = systemClock, explain }: FeedSettings) {
+  constructor(settings: FeedSettings) {
+    const { includeTests = false, rememberHours = 24, keepSince, clock = systemClock, explain } = settings;
     this.view = new FleetView({ includeTests });
     this.#clock = clock;
     this.#explain = explain;
     this.#rememberMs = rememberHours * hourMs;
+    this.#keepSince = keepSince?.getTime() ?? Number.POSITIVE_INFINITY;
     this.history = this.#history.promise;
   }
 
@@ -164,7 +169,8 @@ class Feed implements ManualFeed, HubReader {
     if (this.isHistoryRead ? now < this.#forgetAt : this.recordCount < this.#forgetAtCount) return;
     this.#forgetAt = now + hourMs;
     this.#forgetAtCount = this.recordCount + forgetEvery;
-    const abandoned = new Date(now - Math.max(abandonedMs, 2 * this.#rememberMs));
-    this.view.forget(new Date(now - this.#rememberMs), undefined, abandoned);
+    const keepSince = this.isHistoryRead ? Number.POSITIVE_INFINITY : this.#keepSince;
+    const before = Math.min(now - this.#rememberMs, keepSince);
+    this.view.forget(new Date(before), undefined, new Date(Math.min(now - abandonedMs, before - this.#rememberMs)));
   }
 }

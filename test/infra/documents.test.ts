@@ -107,10 +107,10 @@ test('every name that a document of infra/ spells like a parameter, an output, a
     ...declared(file, 'output').map(({ name }) => name),
     ...declared(file, 'type').flatMap(({ type }) => membersOf(type)),
   ]);
-  /** Names of Azure, CloudEvents and Grafana, and a file. */
+  /** Names of Azure, CloudEvents and Grafana, fields of `tail --json`, and a file. */
   const others = ['allowDeletionOfReplicatedLocations', 'applicationProfile', 'conflictEffect', 'galleryApplications']
     .concat('scheduledEventsPolicy', 'transformKql', 'userName', 'messageId', 'correlationId')
-    .concat('exportDefaultValue', 'viewPanel', 'major.minor', disablingFile);
+    .concat('isOpen', 'isPresumed', 'exportDefaultValue', 'viewPanel', 'major.minor', disablingFile);
   const known = new Set([
     ...declarations,
     ...options.flatMap(({ path }) => [path, path.replace(/\.[^.]+$/, ''), ...path.split('.')]),

@@ -167,6 +167,18 @@ describe('a feed', () => {
     expect(feed.recordCount).toBe(history.length);
   });
 
+  test('keeps ended events that are still to be printed, however many records history has', () => {
+    const clock = createFakeClock(at(48 * 3600));
+    const many = Array.from({ length: 20_000 }, () => message(history[0]));
+    const typesIn = (keepSince?: Date): unknown[] => {
+      const feed = createFleetFeed({ clock, explain: () => unreachable, ...(keepSince && { keepSince }) });
+      feed.onMessages([...history.map(message), ...many], '0');
+      return feed.view.events().map(({ latest }) => latest?.eventType);
+    };
+    expect(typesIn()).toEqual(['Reboot']);
+    expect(typesIn(new Date(at(0)))).toEqual(['Freeze', 'Reboot']);
+  });
+
   test('notifies of records until the subscription ends', () => {
     const feed = createFleetFeed({ explain: () => unreachable });
     const changed: (readonly string[])[] = [];

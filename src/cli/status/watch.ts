@@ -10,13 +10,13 @@ import type { Status } from './status.ts';
 export interface WatchOptions {
   readonly read: () => Promise<Status>;
   /** Shows a status, or why there is none now. */
-  readonly show: (seen: Seen) => void;
+  readonly show: (status: WatchedStatus) => void;
   readonly clock: Clock;
   readonly stop: AbortSignal;
 }
 
 /** A status, or why it cannot be read: the state directory may be replaced, and the service may be starting. */
-export type Seen = Status | { readonly at: string; readonly failure: string };
+export type WatchedStatus = Status | { readonly at: string; readonly failure: string };
 
 const intervalMs = 1_000;
 
@@ -30,7 +30,7 @@ export async function watchStatus({ read, show, clock, stop }: WatchOptions): Pr
   }
 }
 
-async function readAgain(read: WatchOptions['read'], clock: Clock): Promise<Seen> {
+async function readAgain(read: WatchOptions['read'], clock: Clock): Promise<WatchedStatus> {
   try {
     return await read();
   } catch (error) {
@@ -41,12 +41,12 @@ async function readAgain(read: WatchOptions['read'], clock: Clock): Promise<Seen
 
 /** Draws each status over the one before. @param rows of the terminal. */
 export function drawStatus(screen: Screen, rows: () => number): WatchOptions['show'] {
-  return (seen) => {
-    const text = 'failure' in seen ? seen.failure : statusPage(seen);
+  return (status) => {
+    const text = 'failure' in status ? status.failure : statusPage(status);
     const lines = text.trimEnd().split('\n');
     const room = rows() - 3;
     const shown = lines.length > room ? [...lines.slice(0, room), '…'] : lines;
-    const time = `${seen.at.slice(0, 19)}Z, every second; Ctrl+C ends it.`;
+    const time = `${status.at.slice(0, 19)}Z, every second; Ctrl+C ends it.`;
     screen.draw([...shown.map((line) => [span(line)]), [], [span(time, 'quiet')]]);
   };
 }
@@ -54,12 +54,12 @@ export function drawStatus(screen: Screen, rows: () => number): WatchOptions['sh
 /** Prints a line for each change: of the verdict, of an event, of a destination. The first status is a change as well. */
 export function printChanges(print: (text: string) => void): WatchOptions['show'] {
   let before: ReadonlyMap<string, string> = new Map();
-  return (seen) => {
-    const after = factsIn(seen);
+  return (status) => {
+    const after = factsIn(status);
     for (const [key, text] of after)
-      if (steady(before.get(key)) !== steady(text)) print(`${seen.at.slice(0, 19)}Z  ${text}\n`);
+      if (steady(before.get(key)) !== steady(text)) print(`${status.at.slice(0, 19)}Z  ${text}\n`);
     for (const [key, text] of before)
-      if (!after.has(key) && key.startsWith('event')) print(`${seen.at.slice(0, 19)}Z  No longer listed: ${text}\n`);
+      if (!after.has(key) && key.startsWith('event')) print(`${status.at.slice(0, 19)}Z  No longer listed: ${text}\n`);
     before = after;
   };
 }
@@ -70,17 +70,17 @@ export function printJsonChanges(print: (text: string) => void, version: number)
   const noteChange = printChanges(() => {
     hasChanged = true;
   });
-  return (seen) => {
+  return (status) => {
     hasChanged = false;
-    noteChange(seen);
-    if (hasChanged) print(`${JSON.stringify({ statusVersion: version, ...seen })}\n`);
+    noteChange(status);
+    if (hasChanged) print(`${JSON.stringify({ statusVersion: version, ...status })}\n`);
   };
 }
 
 /** What is worth a line, by what it is about. */
-function factsIn(seen: Seen): ReadonlyMap<string, string> {
-  if ('failure' in seen) return new Map([['verdict', seen.failure]]);
-  const { verdict, events, sinks, at } = seen;
+function factsIn(status: WatchedStatus): ReadonlyMap<string, string> {
+  if ('failure' in status) return new Map([['verdict', status.failure]]);
+  const { verdict, events, sinks, at } = status;
   const now = new Date(at);
   return new Map([
     ['verdict', verdict.message],

@@ -97,7 +97,8 @@ async function runTail(options: TailArguments, commandContext: CommandContext): 
     const hub = await openHub({ config, consumerGroup, credential: operatorCredential(clientId) }, stop);
     try {
       const isOnPage = options.web !== undefined && { rememberHours: pageHours };
-      const feed = await openFleetFeed(hub, { includeTests: options.tests === true, ...isOnPage });
+      const keepSince = options.from?.at ?? new Date();
+      const feed = await openFleetFeed(hub, { includeTests: options.tests === true, keepSince, ...isOnPage });
       const page = options.web === undefined ? null : await openPage(feed, options.web);
       const filter = filterOf(options);
       const output = await openOutput(options, { feed, filter, hub: hub.name }, commandContext);

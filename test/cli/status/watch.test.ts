@@ -3,7 +3,13 @@ import { Failure } from '../../../src/cli/exit-codes.ts';
 import type { Facts, StatusEvent } from '../../../src/cli/status/facts.ts';
 import type { Status } from '../../../src/cli/status/status.ts';
 import { judge } from '../../../src/cli/status/verdict.ts';
-import { drawStatus, printChanges, printJsonChanges, type Seen, watchStatus } from '../../../src/cli/status/watch.ts';
+import {
+  drawStatus,
+  printChanges,
+  printJsonChanges,
+  type WatchedStatus,
+  watchStatus,
+} from '../../../src/cli/status/watch.ts';
 import { createScreen } from '../../../src/terminal/screen.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { facts, sink } from './sample-status.ts';
@@ -35,8 +41,8 @@ const failing = (retryAt: string) =>
     lastError: { at: '2026-03-14T09:30:02.000Z', code: 'connection-refused', reason: 'Nothing listens.' },
   });
 
-/** Ten seconds: a reboot is announced, starts and is over, while the event hub fails and recovers. */
-const seen: readonly Seen[] = [
+/** Nine seconds: a reboot is announced, starts and ends, while the event hub fails and recovers. */
+const statuses: readonly WatchedStatus[] = [
   statusAt(0),
   statusAt(1),
   statusAt(2, { events: [reboot] }),
@@ -55,7 +61,7 @@ describe('status --watch', () => {
   test('without a terminal prints a line for each change, and none while only durations change', () => {
     const printed: string[] = [];
     const show = printChanges((text) => printed.push(text));
-    const countAfter = seen.map((one) => {
+    const countAfter = statuses.map((one) => {
       show(one);
       return printed.length;
     });
@@ -77,7 +83,7 @@ describe('status --watch', () => {
   test('with --json prints each status that differs, as one line', () => {
     const printed: string[] = [];
     const show = printJsonChanges((text) => printed.push(text), 1);
-    for (const one of seen) show(one);
+    for (const one of statuses) show(one);
     const documents = printed.map((line) => JSON.parse(line));
     expect(printed.every((line) => line.indexOf('\n') === line.length - 1)).toBe(true);
     expect(documents.map(({ statusVersion, at }) => [statusVersion, at.slice(17, 19)])).toEqual(
@@ -89,7 +95,7 @@ describe('status --watch', () => {
     const written: string[] = [];
     const screen = createScreen((text) => written.push(text), false);
     const show = drawStatus(screen, () => 8);
-    for (const one of seen.slice(0, 2)) show(one);
+    for (const one of statuses.slice(0, 2)) show(one);
     const [first = '', second = ''] = written;
     expect(first.split('\n')[0]).toContain('Running; both destinations are up to date.');
     expect(first).toContain('2026-03-14T09:30:00Z, every second; Ctrl+C ends it.');
@@ -100,7 +106,7 @@ describe('status --watch', () => {
   test('reads once a second until it is stopped, also where a status cannot be read', async () => {
     const clock = createFakeClock('2026-03-14T09:30:00.000Z');
     const stop = new AbortController();
-    const shown: Seen[] = [];
+    const shown: WatchedStatus[] = [];
     let reads = 0;
     const read = async (): Promise<Status> => {
       reads += 1;
