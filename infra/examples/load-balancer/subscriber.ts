@@ -1,0 +1,62 @@
+/**
+ * Takes a VM out of the pool of an Azure load balancer when an event is announced, and returns it after the last of its events.
+ *
+ *   EVENT_HUBS_NAMESPACE=contoso.servicebus.windows.net POOL_ID=/subscriptions/…/backendAddressPools/web node subscriber.ts
+ */
+import { EventHubConsumerClient } from '@azure/event-hubs';
+import { DefaultAzureCredential } from '@azure/identity';
+import { ContainerClient } from '@azure/storage-blob';
+// In a project of your own: npm install scheduled-events-bridge-consumer
+import {
+  actOnce,
+  blobStore,
+  fileStore,
+  followHub,
+  StateConflictError,
+  type StateStore,
+} from '../../../src/consumer/index.ts';
+import { Pool } from './pool.ts';
+import { ResourceManager } from './resource-manager.ts';
+
+const {
+  EVENT_HUBS_NAMESPACE: namespace = '',
+  EVENT_HUBS_CUSTOM_ENDPOINT: customEndpointAddress, // sb://host:port, where the namespace is reached: the simulator
+  EVENT_HUB_NAME: hub = 'vm-lifecycle',
+  CONSUMER_GROUP: group = '$Default', // one subscriber for each
+  POOL_ID: id = '', // resource id of the backend address pool
+  MIN_IN_SERVICE: minInService = '1', // 0: the last VM may be taken out as well
+  RESOURCE_MANAGER: endpoint = 'https://management.azure.com',
+  STATE_CONTAINER: containerUrl, // https://account.blob.core.windows.net/container; otherwise two files in the working directory
+} = process.env;
+
+function fail(message: string, exitCode: number): never {
+  console.error(message);
+  process.exit(exitCode);
+}
+if (namespace === '' || !/\/backendAddressPools\/[^/]+$/i.test(id) || !/^\d+$/.test(minInService))
+  fail(
+    'Set EVENT_HUBS_NAMESPACE, POOL_ID to the id of a backend address pool, and MIN_IN_SERVICE to a number or not at all.',
+    2,
+  );
+
+const credential = new DefaultAzureCredential();
+const container = containerUrl === undefined ? null : new ContainerClient(containerUrl, credential);
+const store = (name: string): StateStore =>
+  container === null ? fileStore(name) : blobStore(container.getBlockBlobClient(name));
+
+const arm = new ResourceManager(endpoint, credential);
+const log = (line: string): void => console.log(`${new Date().toISOString()} ${line}`);
+const pool = await Pool.open(arm, { id, minInService: Number(minInService), store: store('pool.json'), log });
+const actions = await actOnce(store('subscriber.json'), {
+  drain: (vm) => pool.takeOut(vm),
+  restore: (vm) => pool.putBack(vm),
+  onError: (error) => (error instanceof StateConflictError ? fail(error.message, 1) : console.error(String(error))),
+});
+const client = new EventHubConsumerClient(group, namespace, hub, credential, {
+  ...(customEndpointAddress && { customEndpointAddress }),
+  retryOptions: { retryDelayInMs: 1_000 }, // the default, 30 s, is all the notice a Spot VM gets
+});
+await followHub(client, actions).catch((error: AggregateError) =>
+  fail(`Cannot read the event hub ${hub}: ${(error.errors?.[0] ?? error).message}`, 1),
+);
+for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => client.close());
