@@ -51,7 +51,7 @@ export interface ReadFrom {
 /** What an error of the client or the credential means for a reader, and how to fix it. */
 export function explainRefusal(error: unknown, stage: Stage, from: ReadFrom): HubProblem {
   if (error instanceof HubRefused) return error.problem;
-  if (stage === 'token') return noToken(error instanceof Error ? oneLine(error.message) : String(error));
+  if (stage === 'token') return noToken(reasonWithoutToken(error));
   const to: Destination = {
     ...destinationOf(from.config),
     addressKey: 'the namespace',
@@ -65,6 +65,18 @@ export function explainRefusal(error: unknown, stage: Stage, from: ReadFrom): Hu
     remedy: remedyFor(code, from),
     isPermanent: kind === 'rejected' || cause === 'configuration',
   };
+}
+
+/**
+ * A chain of credentials reports each one that it tried. Those that are merely not there say nothing: what counts is the one that is
+ * there and fails.
+ */
+function reasonWithoutToken(error: unknown): string {
+  const failures = error instanceof Error && 'errors' in error && Array.isArray(error.errors) ? error.errors : [error];
+  const telling = failures.find(({ name }) => name !== 'CredentialUnavailableError');
+  return telling === undefined
+    ? 'the environment, the managed identity and the Azure CLI have none'
+    : oneLine(telling instanceof Error ? telling.message : String(telling));
 }
 
 /** @param reason of the credential. */

@@ -60,7 +60,9 @@ describe('the event hub that tail reads', () => {
     const config = join(directory.path, 'bridge.json');
     writeFileSync(config, JSON.stringify({ sinks: { stdout: {} } }));
     expect(whyNot({ config })).toMatch(/^The configuration has no event hub: name one with --namespace and --hub, /);
-    expect(whyNot({ namespace: 'x.servicebus.windows.net' })).toMatch(/sinks\.eventHubs\.eventHubName is missing/);
+    expect(whyNot({ namespace: 'x.servicebus.windows.net' })).toBe(
+      'Which event hub of the namespace? Name it with --hub, such as --hub vm-lifecycle.',
+    );
     expect(whyNot({ config: '/no/such.json' })).toMatch(/There is no configuration file \/no\/such\.json/);
   });
 });

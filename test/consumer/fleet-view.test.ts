@@ -265,6 +265,18 @@ describe('forgetting', () => {
   });
 });
 
+test('an open event is forgotten where no VM has reported it for long, and counts as new when one does', () => {
+  const open = seenBy('web_0', lifecycle.slice(0, 3));
+  const fleet = viewOf(open);
+  fleet.forget(new Date(at(3600)), () => false, new Date(at(2)));
+  expect(fleet.events()).toHaveLength(1);
+  fleet.forget(new Date(at(3600)), () => true, new Date(at(60)));
+  expect(fleet.events()).toHaveLength(1);
+  fleet.forget(new Date(at(3600)), () => false, new Date(at(60)));
+  expect(fleet.events()).toEqual([]);
+  expect(open.flatMap((record) => fleet.add(record))).toHaveLength(2);
+});
+
 /** An event as it is folded, by ids. */
 const inIds = (state: Pick<EventState, 'eventId' | 'end' | 'presumedEnd' | 'steps'>) => [
   state.eventId,

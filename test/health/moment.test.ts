@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatDuration } from '../../src/clock.ts';
+import { formatCountdown, formatDuration } from '../../src/clock.ts';
 import { clockTime, moment, size } from '../../src/health/moment.ts';
 
 const now = new Date('2026-03-14T09:30:00.000Z');
@@ -14,6 +14,19 @@ test.for([
   [172_800, '2 d'],
 ] as const)('%s seconds are written as %s', ([seconds, words]) => {
   expect(formatDuration(seconds)).toBe(words);
+});
+
+test.for([
+  [0.9, '0 s'],
+  [59.9, '59 s'],
+  [60, '1 min 0 s'],
+  [852.4, '14 min 12 s'],
+  [3599, '59 min 59 s'],
+  [11_100, '3 h 5 min'],
+  [187_200, '2 d 4 h'],
+  [-61, '1 min 1 s'],
+] as const)('%s seconds are counted down as %s', ([seconds, words]) => {
+  expect(formatCountdown(seconds)).toBe(words);
 });
 
 test('a time of another day has the date, a future time the duration until then', () => {

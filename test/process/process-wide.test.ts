@@ -123,6 +123,15 @@ async function statusOf(port: number): Promise<number | string | undefined> {
   }
 }
 
+test('a command of a user keeps the identities that the environment offers, and still asks an explicit endpoint', () => {
+  const offered = { AZURE_FEDERATED_TOKEN_FILE: '/token', AZURE_POD_IDENTITY_AUTHORITY_HOST: 'http://elsewhere' };
+  const env: NodeJS.ProcessEnv = { ...offered };
+  setProcessWide(settings(linkLocal), env, () => null, 'the user');
+  expect(env).toMatchObject(offered);
+  setProcessWide(settings(mock), env, () => null, 'the user');
+  expect(env).toMatchObject({ ...offered, AZURE_POD_IDENTITY_AUTHORITY_HOST: mock });
+});
+
 test('an authority in tls.caFile is trusted beside those that were trusted before', async () => {
   const { caFile, cert, key } = await selfSigned('ca.pem');
   const server = createServer({ cert, key }, (_, response) => response.end()).listen(0, 'localhost');

@@ -145,11 +145,13 @@ describe('a reader that is refused', () => {
   });
 
   test('because there is no token gets the command to sign in', async () => {
-    const credential = { getToken: () => Promise.reject(new Error('no\ntoken')) };
+    const unavailable = Object.assign(new Error('not installed'), { name: 'CredentialUnavailableError' });
+    const tried = new AggregateError([unavailable, new Error('the sign-in\nhas expired')]);
+    const credential = { getToken: () => Promise.reject(tried) };
     const opening = openHub({ config: local.eventHubs(), credential, consumerGroup: 'tail' }, signal);
     expect(await refusal(opening)).toMatchObject({
       code: 'no-token',
-      message: expect.stringMatching(/^No identity to read with \(no token\)\. Sign in \(az login\)/),
+      message: expect.stringMatching(/^No identity to read with \(the sign-in has expired\)\. Sign in \(az login\)/),
     });
   });
 

@@ -68,6 +68,11 @@ export function loadHubConfig(options: HubArguments, given: NodeJS.ProcessEnv) {
     namedFile || options.namespace === undefined
       ? loadConfig({ file: options.config, env, documents })
       : readConfig({ documents, env, defaultStateDirectory: platformPaths(process.platform, env).stateDirectory });
+  if (loaded.problems?.some((problem) => problem.startsWith('sinks.eventHubs.eventHubName is missing')))
+    throw new Failure(
+      'configuration',
+      'Which event hub of the namespace? Name it with --hub, such as --hub vm-lifecycle.',
+    );
   if (loaded.problems) throw new Failure('configuration', describeProblems(loaded.problems));
   const { eventHubs } = loaded.config.sinks;
   if (eventHubs === null) throw new Failure('configuration', `The configuration has no event hub: ${howToName}`);
