@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { approveRequest } from '../../src/approver/manual.ts';
 import { startAzureSimulator } from '../../src/azure-simulator/index.ts';
 import { runBridge } from '../../src/bridge.ts';
@@ -11,6 +11,7 @@ import { isInCluster, notInCluster } from '../../src/host/in-cluster.ts';
 import { silentLog } from '../../src/log.ts';
 import { askService } from '../../src/outbox/control/client.ts';
 import { inThisProcess } from '../../src/sender/senders.ts';
+import { startReceiver } from '../sinks/http/receiver.ts';
 import { configurationFor, temporaryDirectory } from '../support/bridge-process.ts';
 import { until } from '../support/until.ts';
 
@@ -85,7 +86,9 @@ describe('approvals in a Kubernetes pod', () => {
       [Symbol.asyncDispose]: () => started.close(),
     }));
     using directory = temporaryDirectory('in-cluster');
-    const value = configurationFor(azure, 'web_0', directory.path, { sinks: { stdout: {} } });
+    const receiver = await startReceiver();
+    onTestFinished(receiver.close);
+    const value = configurationFor(azure, 'web_0', directory.path, { sinks: { http: { url: receiver.url } } });
     const documents = [{ value, source: 'the test', keepsSecrets: true }];
     const { config } = readConfig({ documents, env: {}, defaultStateDirectory: '' });
     if (!config) throw new Error('the configuration is refused');
