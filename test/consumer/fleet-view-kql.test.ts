@@ -43,7 +43,7 @@ const statesByView = (records: readonly LifecycleRecord[]): string[] =>
 test('the view and VmEventStates say the same of what each VM of a random fleet reported last', {
   timeout: 600_000,
 }, () => {
-  const last = runs('histories in both', { quick: 20, full: 300 });
+  const last = runs('histories in both', { quick: 10, full: 300 });
   let states = 0;
   for (let seed = 1; seed <= last; seed += 1) {
     const { world, arrivals } = historyOf(seed);

@@ -34,7 +34,8 @@ describe('the endpoint fails in every way while an event is open', () => {
     azure = await startAzureSimulator();
     bridge = startBridge(
       configurationFor(azure, 'web_0', directory.path, {
-        imds: { endpoint: azure.imds.vmUrl('web_0'), timeoutSeconds: 1, firstTimeoutSeconds: 1 },
+        // Long enough for a body of more than 10 MB on a busy machine.
+        imds: { endpoint: azure.imds.vmUrl('web_0'), timeoutSeconds: 5, firstTimeoutSeconds: 5 },
       }),
     );
     await until(() => (azure.imds.polls.web_0 ?? 0) > 1);
