@@ -26,7 +26,7 @@ const programs = ['cat', 'grep', 'head', 'tail', 'xargs'];
 
 /** A folder in which bash runs lines with an `az` that only writes down how it was called. */
 export interface Shell {
-  /** The arguments of each call of `az`, in order. @throws where bash or another program reports an error. */
+  /** The arguments of each call of `az`, in order; each line runs once. @throws where bash or another program reports an error. */
   callsOf(line: string): readonly (readonly string[])[];
   close(): void;
 }
@@ -48,21 +48,27 @@ exit 0
   writeFileSync(join(folder, 'az'), az);
   chmodSync(join(folder, 'az'), 0o755);
   writeFileSync(join(folder, 'ids'), `${virtualMachine}\n${scaleSet}\n`);
+  const run = (line: string): readonly (readonly string[])[] => {
+    writeFileSync(calls, '');
+    const { status, stderr } = spawnSync(bash, ['--norc', '-c', line], {
+      cwd: folder,
+      encoding: 'utf8',
+      env: { PATH: folder },
+      timeout: 10_000,
+    });
+    if (status !== 0 || stderr !== '') throw new Error(`bash ends with ${status} (${stderr.trim()}): ${line}`);
+    const written = readFileSync(calls, 'utf8');
+    return written
+      .split('\0\n')
+      .slice(0, -1)
+      .map((call) => call.split('\0'));
+  };
+  const known = new Map<string, ReturnType<typeof run>>();
   return {
     callsOf(line) {
-      writeFileSync(calls, '');
-      const { status, stderr } = spawnSync(bash, ['--norc', '-c', line], {
-        cwd: folder,
-        encoding: 'utf8',
-        env: { PATH: folder },
-        timeout: 10_000,
-      });
-      if (status !== 0 || stderr !== '') throw new Error(`bash ends with ${status} (${stderr.trim()}): ${line}`);
-      const written = readFileSync(calls, 'utf8');
-      return written
-        .split('\0\n')
-        .slice(0, -1)
-        .map((call) => call.split('\0'));
+      const made = known.get(line) ?? run(line);
+      known.set(line, made);
+      return made;
     },
     close: () => rmSync(folder, { recursive: true }),
   };
