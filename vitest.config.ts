@@ -6,8 +6,17 @@ const isForCoverage = process.argv.some((argument) => argument.startsWith('--cov
 // Coverage of cached functions is less exact.
 if (!isForCoverage) process.env.NODE_COMPILE_CACHE = compiledCode;
 
-/** Files that change their process for good: environment, trusted authorities, the first token host that MSAL keeps. */
+/** Files that start hundreds of programs, which takes four times as long from a process with a large heap. */
+const forking = [
+  'test/azure-cli/azure-cli.test.ts',
+  'test/cli/service/command.test.ts',
+  'test/documents/commands.test.ts',
+  'test/service/{fall-back,install,interrupted,status,uninstall,unit-file}.test.ts',
+];
+
+/** Files with a process of their own; most change it permanently: environment, trusted authorities, the first token host that MSAL keeps. */
 const alone = [
+  ...forking,
   'test/azure/token-source.test.ts',
   'test/azure-simulator/event-hubs/{expiry,faults,server}.test.ts',
   'test/azure-simulator/logs-ingestion/server.test.ts',
@@ -20,6 +29,22 @@ const alone = [
   'test/tail/hub.test.ts',
   'test/sinks/*/{process,sdk-internals,sink}.test.ts',
 ];
+
+const others = ['test/browser/**', 'test/host-*/**', 'test/third-party/**', 'test/tools/**', ...alone];
+/** Files that leave their process as they found it share it, because loading the same modules again takes longer than most tests. */
+const shared = { isolate: false, unstubEnvs: true } as const;
+const endToEnd = {
+  ...shared,
+  testTimeout: 240_000,
+  // The tests of one file wait for each other's processor otherwise, and the product has deadlines of two seconds.
+  maxConcurrency: 3,
+} as const;
+
+/**
+ * The project of `npm test` for both kinds: Vitest ends a shared process as soon as the next file is of another project. It exists on
+ * request only; otherwise `vitest run FILE` would run a file in two projects.
+ */
+const together = 'unit-and-end-to-end';
 
 /** `test/README.md` says what each project proves. */
 export default defineConfig({
@@ -36,19 +61,10 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          ...shared,
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [
-            'test/browser/**',
-            'test/end-to-end/**',
-            'test/host-*/**',
-            'test/third-party/**',
-            'test/tools/**',
-            ...alone,
-          ],
-          // A process of its own for every file would spend a fifth of the time on starting and on loading the same modules.
-          isolate: false,
-          unstubEnvs: true,
+          exclude: ['test/end-to-end/**', ...others],
         },
       },
       {
@@ -58,13 +74,19 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          ...endToEnd,
           name: 'end-to-end',
           include: ['test/end-to-end/**/*.test.ts'],
-          testTimeout: 240_000,
-          // Those wait for each other's processor otherwise, and the product has deadlines of two seconds.
-          maxConcurrency: 3,
         },
       },
+      ...(process.argv.includes(together)
+        ? [
+            {
+              extends: true as const,
+              test: { ...endToEnd, name: together, include: ['test/**/*.test.ts'], exclude: others },
+            },
+          ]
+        : []),
       { extends: true, test: { name: 'tools', include: ['test/tools/**/*.test.ts'] } },
       { extends: true, test: { name: 'browser', include: ['test/browser/**/*.test.ts'] } },
       { extends: true, test: { name: 'third-party', include: ['test/third-party/**/*.test.ts'] } },

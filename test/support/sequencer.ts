@@ -1,31 +1,47 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Expected time of a file that has not run here before, in milliseconds. */
-const expectedMs = (project: string): number => (project === 'end-to-end' ? 40_000 : 1_500);
+const expectedMs = (isEndToEnd: boolean): number => (isEndToEnd ? 40_000 : 1_500);
+/** How many files mostly wait at a time, beside two that compute. */
+const waitingFiles = 3;
+
+interface Timed {
+  readonly file: TestSpecification;
+  readonly isEndToEnd: boolean;
+  readonly ms: number;
+}
 
 /**
- * Spreads the files of each project over the whole run, longer ones first: end-to-end tests mostly wait and the others mostly compute, so
- * they should run beside each other. Vitest itself runs one project after the other.
+ * First the longest end-to-end tests; beside them the files that need a process of their own, since Vitest ends a shared process when the next file
+ * is none of its project; then all others, those of each kind spread over the rest of the run, longer ones first: end-to-end tests
+ * mostly wait and the others mostly compute.
  */
 export class Interleaved extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const projects = Map.groupBy(await super.sort(files), ({ project }) => project.name);
-    return [...projects.values()]
-      .flatMap((ofProject) => this.#placed(ofProject))
-      .sort((a, b) => a.place - b.place)
-      .map(({ file }) => file);
+    const timed = (await super.sort(files)).map((file) => this.#timed(file)).toSorted((a, b) => b.ms - a.ms);
+    const first = timed.filter(({ isEndToEnd }) => isEndToEnd).slice(0, waitingFiles);
+    const alone = timed.filter(({ file }) => file.project.config.isolate);
+    const rest = timed.filter((one) => !first.includes(one) && !alone.includes(one));
+    const spread = [true, false]
+      .flatMap((kind) => placed(rest.filter(({ isEndToEnd }) => isEndToEnd === kind)))
+      .toSorted((a, b) => a.place - b.place);
+    return [...first, ...alone, ...spread].map(({ file }) => file);
   }
 
-  /** `place`: when the file would begin, as a share of the time of its project. */
-  #placed(files: readonly TestSpecification[]): { file: TestSpecification; place: number }[] {
-    const durations = files.map((file) => this.ctx.cache.getTestSpecificationResult(file)?.duration);
-    const times = files.map(({ project }, index) => durations[index] ?? expectedMs(project.name));
-    const total = times.reduce((sum, time) => sum + time, 0);
-    let before = 0;
-    return files.map((file, index) => {
-      const place = before / total;
-      before += times[index] ?? 0;
-      return { file, place };
-    });
+  #timed(file: TestSpecification): Timed {
+    const isEndToEnd = file.moduleId.includes('/end-to-end/');
+    const ms = this.ctx.cache.getTestSpecificationResult(file)?.duration ?? expectedMs(isEndToEnd);
+    return { file, isEndToEnd, ms };
   }
+}
+
+/** `place`: when the file would begin, as a share of the time of its kind. */
+function placed(files: readonly Timed[]): (Timed & { readonly place: number })[] {
+  const total = files.reduce((sum, { ms }) => sum + ms, 0);
+  let before = 0;
+  return files.map((one) => {
+    const place = before / total;
+    before += one.ms;
+    return { ...one, place };
+  });
 }
