@@ -6,7 +6,7 @@ import { calendarOf, openEvents, pastEvents, placeOf, tilesOf } from './open-eve
 import { type Query, windowOf } from './query.ts';
 import { traceOf } from './trace.ts';
 
-const shown = { open: 200, past: 100, rows: 1000, lanes: 6000 } as const;
+const shown = { open: 200, past: 100, rows: 1000, lanes: 16_000 } as const;
 
 /** What the page shows of a fleet. Only events that changed are folded again. */
 export class FleetModel {
@@ -29,8 +29,6 @@ export class FleetModel {
     const span = windowOf(query, now);
     const chosen = lanes.filter((lane) => isChosen(lane, query));
     const inWindow = chosen.filter((lane) => isWithin(lane, span, now));
-    const open = openEvents(chosen, now);
-    const past = pastEvents(inWindow, now);
     const rows = rowsOf(inWindow, now);
     return {
       now,
@@ -38,11 +36,11 @@ export class FleetModel {
       knownVms: vms.length,
       choices,
       tiles: tilesOf(chosen, now),
-      open: { rows: open.slice(0, shown.open), total: open.length },
+      open: openEvents(chosen, now, shown.open),
       calendar: calendarOf(chosen, now),
       swimlanes: { ...span, rows: upTo(shown.lanes, rows.slice(0, shown.rows)), totalVms: rows.length },
       capacity: capacityOf(inWindow, { vms, span, now }),
-      past: { rows: past.slice(0, shown.past), total: past.length },
+      past: pastEvents(inWindow, now, shown.past),
     };
   }
 
@@ -86,7 +84,7 @@ interface Known {
   readonly lastRecordAt: number | null;
 }
 
-const byName = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
+const { compare: byName } = new Intl.Collator('en', { numeric: true });
 const setOf = ({ resourceGroup, set }: VmFacts): string => (set === null ? '' : `${resourceGroup ?? ''}/${set}`);
 const tagsOf = ({ tags }: VmFacts): string[] => Object.entries(tags).map(([name, value]) => `${name}:${value}`);
 const typeOf = ({ event }: Lane): string => (event.latest ?? event.end)?.eventType ?? 'unknown';

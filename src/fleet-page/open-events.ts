@@ -1,4 +1,13 @@
-import type { Calendar, CalendarEntry, EventSummary, OpenEvent, OpenState, PastEvent, Tile } from './answers.ts';
+import type {
+  Calendar,
+  CalendarEntry,
+  EventSummary,
+  Limited,
+  OpenEvent,
+  OpenState,
+  PastEvent,
+  Tile,
+} from './answers.ts';
 import { isOpenAt, type Lane, overAt } from './lane.ts';
 import { dayOf, timeOf } from './time.ts';
 
@@ -48,18 +57,17 @@ export function tilesOf(lanes: readonly Lane[], now: number): readonly Tile[] {
 
 const shownNames = 3;
 const sorted = (values: Iterable<string>): string[] => [...new Set(values)].sort(byName);
-const byName = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
+const { compare: byName } = new Intl.Collator('en', { numeric: true });
 
 /** `<zone>/<fault domain>`, as the workbook writes it; `?` is not known. */
 export const placeOf = ({ zone, faultDomain }: Lane['vm']): string =>
   zone === null && faultDomain === null ? '' : `${zone ?? '?'}/${faultDomain ?? '?'}`;
 
-function summaryOf(lanes: readonly Lane[]): EventSummary | null {
-  const [first] = lanes;
-  if (first === undefined) return null;
-  const latest = first.event.latest ?? first.event.end;
+function summaryOf(lanes: readonly Lane[]): EventSummary {
+  const event = lanes[0]?.event;
+  const latest = event?.latest ?? event?.end;
   return {
-    eventId: first.event.eventId,
+    eventId: event?.eventId ?? '',
     eventType: latest?.eventType ?? 'unknown',
     eventSource: latest?.eventSource ?? 'unknown',
     vms: sorted(lanes.map(({ vm }) => vm.name)).slice(0, shownNames),
@@ -73,7 +81,7 @@ const least = (times: readonly (number | null)[]): number | null => {
   const known = times.filter((time) => time !== null);
   return known.length === 0 ? null : Math.min(...known);
 };
-const most = (values: readonly (number | null)[]): number | null => {
+const greatest = (values: readonly (number | null)[]): number | null => {
   const known = values.filter((value) => value !== null);
   return known.length === 0 ? null : Math.max(...known);
 };
@@ -82,40 +90,44 @@ const byEvent = (lanes: readonly Lane[]): readonly Lane[][] => [
   ...Map.groupBy(lanes, ({ event }) => event.eventId).values(),
 ];
 
-/** A row for each event that is open: in progress first, then by the time that is left. */
-export function openEvents(lanes: readonly Lane[], now: number): readonly OpenEvent[] {
-  return byEvent(lanes.filter((lane) => isOpenAt(lane, now)))
-    .flatMap((all) => {
-      const summary = summaryOf(all);
-      if (summary === null) return [];
-      const times = {
-        startedAt: least(all.map(({ startedAt }) => startedAt)),
-        notBefore: least(all.map(({ notBefore }) => notBefore)),
-      };
-      const said = all[0]?.event.latest?.durationSeconds ?? -1;
-      return { ...summary, ...times, state: stateOf(times, now), expectedSeconds: said < 0 ? null : said };
-    })
-    .sort((a, b) => (a.startedAt ?? a.notBefore ?? 0) - (b.startedAt ?? b.notBefore ?? 0));
+/** The first rows of many; only those are described. */
+function limited<Key extends { readonly all: readonly Lane[] }, Row>(
+  keys: readonly Key[],
+  most: number,
+  rowOf: (key: Key) => Row,
+): Limited<Row> {
+  return { rows: keys.slice(0, most).map(rowOf), total: keys.length };
 }
 
-/** A row for each event that was over within the window, the latest first. */
-export function pastEvents(lanes: readonly Lane[], now: number): readonly PastEvent[] {
-  return byEvent(lanes)
-    .flatMap((all) => {
-      const summary = summaryOf(all);
-      if (summary === null || all.some((lane) => isOpenAt(lane, now))) return [];
-      const outcomes = all.map(({ outcome }) => outcome);
-      return {
-        ...summary,
-        announcedAt: least(all.map((lane) => lane.announcedAt)),
-        startedAt: least(all.map((lane) => lane.startedAt)),
-        endedAt: most(all.map((lane) => overAt(lane, now))),
-        outcome: all[0]?.event.end?.phase ?? outcomes.find((outcome) => outcome !== null) ?? null,
-        downSeconds: most(all.map(({ down }) => down && Math.round((down.until - down.from) / 100) / 10)),
-        pausedMs: most(all.map(({ pausedMs }) => pausedMs)),
-      };
-    })
-    .sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0));
+/** A row for each event that is open, by when it began or will. */
+export function openEvents(lanes: readonly Lane[], now: number, most: number): Limited<OpenEvent> {
+  const keys = byEvent(lanes.filter((lane) => isOpenAt(lane, now))).map((all) => ({
+    all,
+    startedAt: least(all.map(({ startedAt }) => startedAt)),
+    notBefore: least(all.map(({ notBefore }) => notBefore)),
+  }));
+  keys.sort((a, b) => (a.startedAt ?? a.notBefore ?? 0) - (b.startedAt ?? b.notBefore ?? 0));
+  return limited(keys, most, ({ all, ...times }) => {
+    const said = all[0]?.event.latest?.durationSeconds ?? -1;
+    return { ...summaryOf(all), ...times, state: stateOf(times, now), expectedSeconds: said < 0 ? null : said };
+  });
+}
+
+/** A row for each event that ended, the latest first. */
+export function pastEvents(lanes: readonly Lane[], now: number, most: number): Limited<PastEvent> {
+  const keys = byEvent(lanes)
+    .filter((all) => !all.some((lane) => isOpenAt(lane, now)))
+    .map((all) => ({ all, endedAt: greatest(all.map((lane) => overAt(lane, now))) }));
+  keys.sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0));
+  return limited(keys, most, ({ all, endedAt }) => ({
+    ...summaryOf(all),
+    announcedAt: least(all.map((lane) => lane.announcedAt)),
+    startedAt: least(all.map((lane) => lane.startedAt)),
+    endedAt,
+    outcome: all[0]?.event.end?.phase ?? all.find(({ outcome }) => outcome !== null)?.outcome ?? null,
+    downSeconds: greatest(all.map(({ down }) => down && Math.round((down.until - down.from) / 100) / 10)),
+    pausedMs: greatest(all.map(({ pausedMs }) => pausedMs)),
+  }));
 }
 
 const daysShown = 7;

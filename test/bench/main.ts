@@ -2,9 +2,10 @@ import { parseArgs } from 'node:util';
 import { drain } from './drain.ts';
 import { footprint } from './footprint.ts';
 import { latency } from './latency.ts';
+import { page } from './page.ts';
 
 /** `npm run bench -- <name>`: figures of this machine, for people to read; nothing is asserted. */
-const benches = { footprint, drain, latency };
+const benches = { footprint, drain, latency, page };
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

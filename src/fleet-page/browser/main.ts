@@ -20,6 +20,9 @@ class FleetPage {
   #isConnected = false;
   #isAsking = false;
   #isStale = false;
+  /** What a person does is answered at once. */
+  #endPause: () => void = () => {};
+  #asked = new AbortController();
   #lastDrawn = new Map<string, string>();
   #changes: EventSource | null = null;
   readonly #swimlanes = new SwimlaneChart((eventId) => this.#openTrace(eventId));
@@ -61,7 +64,7 @@ class FleetPage {
     addEventListener('popstate', () => {
       this.#query = parseQuery(new URLSearchParams(location.search));
       this.#showQuery();
-      void this.#ask();
+      this.#askNow();
     });
     document.addEventListener('visibilitychange', () => {
       this.#follow();
@@ -101,6 +104,12 @@ class FleetPage {
     if ('vm' in change && Object.keys(change).length === 1) history.replaceState(null, '', url);
     else history.pushState(null, '', url);
     this.#showQuery();
+    this.#askNow();
+  }
+
+  #askNow(): void {
+    this.#asked.abort();
+    this.#endPause();
     void this.#ask();
   }
 
@@ -139,17 +148,23 @@ class FleetPage {
     while (this.#isStale) {
       this.#isStale = false;
       const query = this.#query;
+      this.#asked = new AbortController();
+      const { signal } = this.#asked;
       try {
         const [view, trace] = await Promise.all([
-          fetchJson<PageView>(`/view${formatQuery({ ...query, event: '' })}`),
-          query.event === '' ? null : fetchJson<Trace>(`/trace?event=${encodeURIComponent(query.event)}`),
+          fetchJson<PageView>(`/view${formatQuery({ ...query, event: '' })}`, signal),
+          query.event === '' ? null : fetchJson<Trace>(`/trace?event=${encodeURIComponent(query.event)}`, signal),
         ]);
         if (view !== null) this.#draw(view);
         if (query.event !== '' && query.event === this.#query.event) this.#trace.show(query.event, trace, this.#now());
       } catch {
-        // The connection is down: its own event says so, and another one when it is up.
+        // Another answer is wanted by now. Or the connection is down: its own event says so, and another one when it is up.
       }
-      if (query === this.#query) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      if (query === this.#query)
+        await new Promise<void>((resolve) => {
+          this.#endPause = resolve;
+          setTimeout(resolve, pauseMs);
+        });
     }
     this.#isAsking = false;
   }
@@ -220,8 +235,8 @@ function focusableIfWide(region: HTMLElement): void {
 }
 
 /** Null: there is no such thing. @throws where the server cannot be reached. */
-async function fetchJson<T>(path: string): Promise<T | null> {
-  const answer = await fetch(path);
+async function fetchJson<T>(path: string, signal: AbortSignal): Promise<T | null> {
+  const answer = await fetch(path, { signal });
   return answer.ok ? ((await answer.json()) as T) : null;
 }
 
