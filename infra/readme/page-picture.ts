@@ -6,16 +6,17 @@ import { recordsOf, smallFleet, smallFleetGroups } from '../../test/support/flee
 
 /** Draws the page of `tail --web` for the README: a real page of a fleet that does not exist. */
 const file = fileURLToPath(new URL('page.png', import.meta.url));
-const height = 1290;
+const width = 1280;
 
 if (whyNoChromium !== null) throw new Error(whyNoChromium);
 const { from, nowSeconds } = smallFleet;
 const fleet = await serveFleet(recordsOf(smallFleetGroups(), from, nowSeconds), from.getTime() + 1000 * nowSeconds);
 const browser = await openChromium();
-const page = await browser.newPage({ viewport: { width: 1280, height }, colorScheme: 'light' });
+const page = await browser.newPage({ viewport: { width, height: 1600 }, colorScheme: 'light' });
 await page.goto(fleet.url);
 await page.waitForSelector('#past table');
-await page.screenshot({ path: file, clip: { x: 0, y: 0, width: 1280, height } });
+const swimlanes = await page.locator('#lane-info').boundingBox();
+await page.screenshot({ path: file, clip: { x: 0, y: 0, width, height: Math.round(swimlanes?.y ?? 1000) + 50 } });
 await browser.close();
 await fleet.close();
 process.stdout.write(`${file}: ${Math.round(statSync(file).size / 1000)} KB\n`);

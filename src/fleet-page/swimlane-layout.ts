@@ -74,7 +74,7 @@ const labelEvery = 11;
 
 /** Few rows are tall enough for a name each; a thousand still show the shape of a wave. */
 const rowHeightOf = (rows: number): number =>
-  Math.min(18, Math.max(1.5, Math.floor((2 * 820) / Math.max(1, rows)) / 2));
+  Math.min(18, Math.max(1.5, Math.floor((2 * 690) / Math.max(1, rows)) / 2));
 
 export function layOut(
   { from, to, rows }: Swimlanes,

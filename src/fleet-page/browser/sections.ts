@@ -48,7 +48,7 @@ const shownPlaces = 3;
 
 function whereOf({ sets, places }: EventSummary): string {
   const more = places.length > shownPlaces ? ' …' : '';
-  const domains = places.length === 0 ? '' : `zone/fault domain ${places.slice(0, shownPlaces).join(', ')}${more}`;
+  const domains = places.length === 0 ? '' : `${places.slice(0, shownPlaces).join(', ')}${more}`;
   return [sets.join(', '), domains].filter((part) => part !== '').join(' · ') || 'place unknown';
 }
 
@@ -75,15 +75,15 @@ export function openOf({ rows, total }: PageView['open'], context: SectionContex
     { label: 'State', cell: ({ state }) => html('span', { class: `state ${state.replaceAll(' ', '-')}` }, state) },
     { label: 'Event', cell: (row) => lines(eventButton(row, context), expectationOf(row)) },
     {
-      label: 'Time left',
+      label: 'Time left · not before',
       cell: ({ startedAt, notBefore }) => {
         if (startedAt !== null)
           return lines(html('span', {}, 'started ', countdown(startedAt)), moment(startedAt, context.now));
         if (notBefore === null) return lines('unknown', 'at any moment');
-        return lines(countdown(notBefore), html('span', {}, 'not before ', moment(notBefore, context.now)));
+        return lines(countdown(notBefore), moment(notBefore, context.now));
       },
     },
-    { label: 'VM', cell: (row) => lines(vmsOf(row), whereOf(row)) },
+    { label: 'VM · scale set · zone/fault domain', cell: (row) => lines(vmsOf(row), whereOf(row)) },
   ];
   return [table('Upcoming and in progress', columns, rows), rest(rows.length, total, 'events')];
 }

@@ -57,7 +57,7 @@ export class SwimlaneChart {
       this.#root,
       rows.length === 0 ? html('p', { class: 'none' }, 'No event in this time.') : picture(layout, summaryOf(data)),
     );
-    if (this.#info.textContent === '') this.#info.textContent = hint;
+    if (this.#info.textContent === '') this.#describe(null);
     this.#choose();
   }
 
@@ -77,6 +77,7 @@ export class SwimlaneChart {
   #describe(found: { readonly row: SwimlaneRow; readonly lane: SwimlaneEvent } | null): void {
     const text = found === null || this.#drawn === null ? hint : sentenceOf(found.row, found.lane, this.#drawn.now);
     if (this.#info.textContent !== text) this.#info.textContent = text;
+    this.#info.classList.toggle('hint', text === hint);
   }
 
   #mark(index: number | null): void {
