@@ -54,7 +54,7 @@ const filters = [
   ['filter-vm', ''],
 ] as const;
 
-/** From the input to the frame in which the swimlanes are drawn anew. */
+/** From the input to the frame in which the swimlanes are drawn again. */
 const answerTo = (id: string, value: string): string => `new Promise((resolve) => {
   const input = document.getElementById(${JSON.stringify(id)});
   const begin = performance.now();
