@@ -72,14 +72,13 @@ class DurableOutbox implements Outbox {
   #restsUntil = Number.NEGATIVE_INFINITY;
   #isCommitScheduled = false;
   readonly #closing = new AbortController();
+  /** Also asked while the outbox is being opened, when no state is known yet. */
+  readonly #isOpen = (eventKey: string): boolean => this.#state?.events.get(eventKey)?.open === true;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
     this.#buffer = new WriteBuffer(options.sinks);
-    this.#disk = new Disk(options, {
-      buffer: this.#buffer,
-      isOpen: (eventKey) => this.#isOpen(eventKey),
-    });
+    this.#disk = new Disk(options, { buffer: this.#buffer, isOpen: this.#isOpen });
     this.#disk.openFirst();
     const { file } = this.#disk;
     this.#isDetached = file === null;
@@ -255,10 +254,6 @@ class DurableOutbox implements Outbox {
     return this.#options.clock.now().toISOString();
   }
 
-  #isOpen(eventKey: string): boolean {
-    return this.#state?.events.get(eventKey)?.open === true;
-  }
-
   /** Reads the file of this stream; null without a readable one. */
   #read<T>(ask: (file: OutboxFile) => T): T | null {
     return this.#isDetached ? null : this.#disk.read(ask);
@@ -320,7 +315,7 @@ class DurableOutbox implements Outbox {
       this.#buffer.clear();
     } else {
       if (this.#disk.isLockLost) this.#isDetached = true;
-      this.#buffer.keepWithinBounds((eventKey) => this.#isOpen(eventKey), this.#now());
+      this.#buffer.keepWithinBounds(this.#isOpen, this.#now());
       if (!this.#isDetached) this.#disk.handOut(this.#state);
     }
     const records = this.#pendingNotifications;

@@ -266,8 +266,11 @@ export class Disk {
       this.#openedAt = Number.NEGATIVE_INFINITY;
       return isFreed;
     }
-    if (kind !== 'damaged' || remedies > 0) return false;
-    return isDone(() => this.#open(reason));
+    // Twice at most: else a disk that damages whatever it is given would push what it damaged first out of quarantine.
+    if (kind !== 'damaged' || remedies > 1) return false;
+    const isReplaced = (): boolean => isDone(() => this.#open(reason));
+    // What replaces it needs space of its own.
+    return isReplaced() || (freeReserve(this.#layout.reserve) && isReplaced());
   }
 
   #markDegraded(error: unknown): void {

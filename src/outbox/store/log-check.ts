@@ -85,7 +85,8 @@ function readLog<T>(path: string, work: (log: Log) => T): T | null {
     if (readSync(fd, start, 0, start.length, 0) < start.length) return null;
     const header = start.subarray(0, headerBytes);
     if (header.every((byte) => byte === 0)) return null;
-    const isHeaderSound = checksum(header.subarray(0, 24), isBigEndian(header)).equals(header.subarray(24));
+    const isBigEndian = header.readUInt32BE(0) === bigEndian;
+    const isHeaderSound = checksum(header.subarray(0, 24), isBigEndian).equals(header.subarray(24));
     // Of a header that is not sound nothing is believed: the first frame has the salts, and every outbox has these pages.
     const saltsAt = isHeaderSound ? 16 : headerBytes + 8;
     const pageBytes = isHeaderSound ? header.readUInt32BE(8) : 4096;
@@ -94,7 +95,7 @@ function readLog<T>(path: string, work: (log: Log) => T): T | null {
 
     /** Frames that an earlier log left behind this one have other salts; one bad bit changes one salt only. */
     function* readFrames(): Generator<Frame> {
-      let sum = checksum(header.subarray(0, 24), isBigEndian(header));
+      let sum = checksum(header.subarray(0, 24), isBigEndian);
       for (let at = headerBytes; ; at += length) {
         const bytes = Buffer.alloc(length);
         if (readSync(fd, bytes, 0, length, at) < length) return;
@@ -103,7 +104,7 @@ function readLog<T>(path: string, work: (log: Log) => T): T | null {
         // Where the header is bad nothing proves the first frame, and it is taken as it is. A copy: the caller may change the frame.
         const stored = Buffer.from(bytes.subarray(16, frameHeaderBytes));
         const isUnprovable = !isHeaderSound && at === headerBytes;
-        const isProven = isUnprovable || frameSum(bytes, isBigEndian(header), sum).equals(stored);
+        const isProven = isUnprovable || frameSum(bytes, isBigEndian, sum).equals(stored);
         yield { isSound: isProven && !areSame.includes(false), bytes };
         sum = stored;
       }
@@ -111,8 +112,6 @@ function readLog<T>(path: string, work: (log: Log) => T): T | null {
     return work({ pageBytes, isHeaderSound, frames: readFrames() });
   });
 }
-
-const isBigEndian = (header: Buffer): boolean => header.readUInt32BE(0) === bigEndian;
 
 /** Of a frame: the first words of its header, and its page; it continues that of the frame before. */
 const frameSum = (frame: Buffer, isBigEndian: boolean, before: Buffer): Buffer =>

@@ -144,6 +144,25 @@ describe.skipIf(reason !== null)('on a full disk', () => {
     expect(readOutbox(harness.directory)?.position).toBe(position + 4);
   });
 
+  test.each([0, 100_000])(
+    'at start a damaged outbox is replaced in the space of the reserve, with %d bytes free',
+    (free) => {
+      using disk = mountSmallDisk(24);
+      using harness = createHarness(join(disk.path, 'state'));
+      const before = harness.open();
+      appendRecords(before, { count: 20, bytes: 2000 });
+      before.close();
+      const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
+      db.exec("DELETE FROM meta WHERE key = 'sentinel'");
+      db.close();
+      disk.fill(free);
+      const outbox = harness.open();
+      expect(outbox.storage).toEqual({ fault: null, undurable: 0 });
+      expect(outbox.recovery).toMatchObject({ salvaged: { stream: true, records: 20, lost: 0 } });
+      expect(positions(outbox, 'hub')).toHaveLength(20);
+    },
+  );
+
   test('at start on a read-only disk an outbox of 0.1.0 is read and sent', () => {
     using disk = mountSmallDisk(16);
     using harness = createHarness(join(disk.path, 'state'));
