@@ -15,7 +15,8 @@ const hubs: Hub[] = [];
 const signal = new AbortController().signal;
 
 beforeAll(async () => {
-  local = await startLocalAzure({ hubs: ['vm-lifecycle', 'crowded', 'owned'].map((name) => ({ name })) });
+  const [first, ...others] = ['vm-lifecycle', 'crowded', 'owned', 'broken'].map((name) => ({ name, partitions: 1 }));
+  local = await startLocalAzure({ hubs: [{ ...first, partitions: 4 }, ...others] });
 });
 afterAll(async () => {
   await Promise.all(hubs.map((hub) => hub.close()));
@@ -71,6 +72,24 @@ test.for([
   expect(at(4)).toBe(over?.observedAt);
   await feed.close();
   await sender.close();
+});
+
+test('a reader whose connection breaks says so, and misses nothing', async () => {
+  const feed = await openFleetFeed(await open({ eventHubName: 'broken' }), { rememberHours: 24 * 365 * 10 });
+  const senders = [0, 1].map(() => producer(local.azure, { hub: 'broken' }));
+  const [before, after] = senders;
+  if (!before || !after) throw new Error('no senders');
+  await send(before, [announced], 'aaaaaaaa-1111');
+  await until(() => feed.view.event(freeze.eventId), { what: 'the announcement' });
+  await local.azure.eventHubs.pause({ drop: true });
+  await until(() => feed.problems.length > 0, { what: 'a problem' });
+  expect(feed.problems[0]).toMatchObject({ code: expect.stringMatching(/^connection-/), isPermanent: false });
+  await local.azure.eventHubs.resume();
+  await send(after, [begun], 'aaaaaaaa-1111');
+  await until(() => feed.view.event(freeze.eventId)?.hasStarted, { what: 'the start' });
+  await until(() => feed.problems.length === 0, { what: 'the end of the problems' });
+  expect(feed.refusal).toBeNull();
+  await Promise.all([feed, ...senders].map((one) => one.close()));
 });
 
 describe('a reader that is refused', () => {
