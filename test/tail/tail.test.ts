@@ -101,6 +101,7 @@ describe('a tail', () => {
     { by: 'one of two VMs', filter: { vms: ['web_5', 'web_1'] }, count: 4 },
     { by: 'a VM that only reported', filter: { vms: ['web_7'] }, count: 0 },
     { by: 'the beginning of an id', filter: { event: 'aaaa' }, count: 1 },
+    { by: 'the end of an id', filter: { event: '0000' }, count: 0 },
     { by: 'a type', filter: { types: ['freeze'] }, count: 3 },
     { by: 'a phase', filter: { phases: ['Scheduled'] }, count: 2 },
     { by: 'two phases of a type', filter: { phases: ['Started', 'Completed'], types: ['Freeze'] }, count: 2 },
