@@ -11,7 +11,12 @@ export interface BridgeRecord {
 }
 
 const hash = (...parts: readonly string[]): string => createHash('md5').update(parts.join('|')).digest('hex');
-export const streamOf = (vm: Vm, number: 0 | 1): string => hash('stream', vm.vmId, String(number));
+const streams = new WeakMap<Vm, readonly [string, string]>();
+export function streamOf(vm: Vm, number: 0 | 1): string {
+  const known = streams.get(vm) ?? ([hash('stream', vm.vmId, '0'), hash('stream', vm.vmId, '1')] as const);
+  streams.set(vm, known);
+  return known[number];
+}
 export const resourceIdOf = ({ subscriptionId, resourceGroup, scaleSet, name }: Vm): string =>
   `/subscriptions/${subscriptionId}/resourcegroups/${resourceGroup}/providers/microsoft.compute/${
     scaleSet === null

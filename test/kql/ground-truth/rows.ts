@@ -90,10 +90,11 @@ function heartbeatsOf(vm: Vm, fleet: Fleet, records: readonly BridgeRecord[]): G
     ];
     return words
       .filter(({ at }) => at <= fleet.now && !(vm.cutOff !== null && at >= vm.cutOff.from && at < vm.cutOff.to))
-      .map(({ at, state, up }) => ({
-        ...heartbeat(vm, at, state, up),
-        LastPosition: own.filter((made) => made.at < at && made.row.StreamId === streamAt(vm, at)).length,
-      }));
+      .map(({ at, state, up }) => {
+        const stream = streamAt(vm, at);
+        const before = own.filter((made) => made.at < at && made.row.StreamId === stream);
+        return { ...heartbeat(vm, at, state, up), LastPosition: before.length };
+      });
   });
 }
 

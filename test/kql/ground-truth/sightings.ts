@@ -41,7 +41,18 @@ export const outagesOf = (fleet: Fleet, vm: Vm): readonly Impact[] =>
 /** When the VM runs, whether its bridge does or not. */
 export const runningOf = (fleet: Fleet, vm: Vm): readonly Span[] => without([vm.lifetime], outagesOf(fleet, vm));
 
+const watches = new WeakMap<Fleet, Map<Vm, Watch>>();
+
+/** Asked for with each record and heartbeat. */
 export function watchOf(fleet: Fleet, vm: Vm): Watch {
+  const ofFleet = watches.get(fleet) ?? new Map<Vm, Watch>();
+  watches.set(fleet, ofFleet);
+  const watch = ofFleet.get(vm) ?? newWatch(fleet, vm);
+  ofFleet.set(vm, watch);
+  return watch;
+}
+
+function newWatch(fleet: Fleet, vm: Vm): Watch {
   const spans = without(runningOf(fleet, vm), vm.unwatched);
   const phase = (vm.name.length * 137 + vm.lifetime.from) % second;
   const onward = (at: Ms): Ms => Math.ceil((at - phase) / second) * second + phase;
