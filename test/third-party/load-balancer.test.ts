@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { startAzureSimulator } from '../../src/azure-simulator/index.ts';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import { producer, send, useSimulator } from '../azure-simulator/sdk-clients.ts';
 import { ResourceManagerSimulator } from '../infra/examples/load-balancer/resource-manager.ts';
@@ -10,62 +10,90 @@ import { temporaryDirectory } from '../support/bridge-process.ts';
 import { sampleRecord } from '../support/sample-record.ts';
 import { root } from '../support/source-tree.ts';
 import { until } from '../support/until.ts';
+import { startAzurite, whyNoAzurite } from './azurite.ts';
 
 const begun = Date.now() - 600_000;
+const noAzurite = whyNoAzurite();
 
-test('the subscriber of a load balancer takes a VM out until its last event has ended, though it is killed', {
-  timeout: 120_000,
-}, async () => {
-  const azure = await startAzureSimulator();
+let azure: AzureSimulator;
+beforeAll(async () => {
+  azure = await startAzureSimulator({ hubs: [{ name: 'one' }, { name: 'two' }] });
   useSimulator(azure);
+});
+afterAll(async () => {
+  await azure.close();
+  expect(azure.errors).toEqual([]);
+});
+
+/** A pool of two VMs, an event hub, and subscribers in processes of their own. */
+async function createStage(hub: string) {
   const pool = await new ResourceManagerSimulator(['web_0', 'web_1']).listen();
   const directory = temporaryDirectory('load-balancer');
   const running: ChildProcess[] = [];
-  const client = producer(azure);
+  const client = producer(azure, { hub });
+  const output = { text: '' };
   onTestFinished(async () => {
     for (const child of running) child.kill('SIGKILL');
     await client.close();
     pool.close();
-    await azure.close();
     directory[Symbol.dispose]();
   });
-  const output = { text: '' };
-  const start = (): ChildProcess => {
-    const child = spawn(process.execPath, [join(root, 'infra/examples/load-balancer/subscriber.ts')], {
-      cwd: directory.path,
-      env: {
-        PATH: process.env.PATH,
-        NODE_EXTRA_CA_CERTS: azure.caFile,
-        AZURE_POD_IDENTITY_AUTHORITY_HOST: azure.imds.url,
-        EVENT_HUBS_NAMESPACE: azure.eventHubs.fullyQualifiedNamespace,
-        EVENT_HUBS_CUSTOM_ENDPOINT: azure.eventHubs.customEndpoint,
-        RESOURCE_MANAGER: pool.url,
-        POOL_ID: pool.id,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk) => {
-        output.text += chunk;
+  return {
+    pool,
+    output,
+    start(env: NodeJS.ProcessEnv = {}): ChildProcess {
+      const child = spawn(process.execPath, [join(root, 'infra/examples/load-balancer/subscriber.ts')], {
+        cwd: directory.path,
+        env: {
+          PATH: process.env.PATH,
+          NODE_EXTRA_CA_CERTS: azure.caFile,
+          AZURE_POD_IDENTITY_AUTHORITY_HOST: azure.imds.url,
+          EVENT_HUBS_NAMESPACE: azure.eventHubs.fullyQualifiedNamespace,
+          EVENT_HUBS_CUSTOM_ENDPOINT: azure.eventHubs.customEndpoint,
+          EVENT_HUB_NAME: hub,
+          RESOURCE_MANAGER: pool.url,
+          POOL_ID: pool.id,
+          ...env,
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
       });
-    running.push(child);
-    return child;
+      for (const stream of [child.stdout, child.stderr])
+        stream.on('data', (chunk) => {
+          output.text += chunk;
+        });
+      running.push(child);
+      return child;
+    },
+    report(second: number, eventId: string, vmName: string, phase: LifecycleRecord['phase']): Promise<void> {
+      const id = `${second} ${eventId} ${vmName}`;
+      const record = sampleRecord({
+        ...{ eventId, vmName, vmId: vmName, phase, recordId: id, transitionId: id, sequence: second },
+        ...{
+          affectedResources: [vmName],
+          affectedResourceCount: 1,
+          observerAffected: true,
+          evidence: ['said-by-azure'],
+        },
+        ...{ subscriptionId: '5A', resourceGroup: 'WEB', observedAt: new Date(begun + 1000 * second).toISOString() },
+      });
+      return send(client, [record], eventId);
+    },
+    states: (expected: Readonly<Record<string, string>>): Promise<unknown> =>
+      until(() => JSON.stringify(pool.states) === JSON.stringify(expected), {
+        what: `${JSON.stringify(expected)}; ${output.text}`,
+        timeoutMs: 40_000,
+      }),
+    /** Subscribers that have read the backlog and wait for more. */
+    async ready(count: number): Promise<void> {
+      await until(() => azure.eventHubs.connections >= count, { what: `${count} connections` });
+    },
   };
-  const report = (second: number, eventId: string, vmName: string, phase: LifecycleRecord['phase']): Promise<void> => {
-    const id = `${second} ${eventId} ${vmName}`;
-    const record = sampleRecord({
-      ...{ eventId, vmName, vmId: vmName, phase, recordId: id, transitionId: id, sequence: second },
-      ...{ affectedResources: [vmName], affectedResourceCount: 1, observerAffected: true, evidence: ['said-by-azure'] },
-      ...{ subscriptionId: '5A', resourceGroup: 'WEB', observedAt: new Date(begun + 1000 * second).toISOString() },
-    });
-    return send(client, [record], eventId);
-  };
-  const states = (expected: Readonly<Record<string, string>>): Promise<unknown> =>
-    until(() => JSON.stringify(pool.states) === JSON.stringify(expected), {
-      what: `${JSON.stringify(expected)}; ${output.text}`,
-      timeoutMs: 40_000,
-    });
+}
 
+test('the subscriber of a load balancer takes a VM out until its last event has ended, though it is killed', {
+  timeout: 120_000,
+}, async () => {
+  const { pool, output, start, report, states } = await createStage('one');
   let subscriber = start();
   await report(1, 'e1', 'web_0', 'Scheduled');
   await states({ web_0: 'Down' });
@@ -87,8 +115,33 @@ test('the subscriber of a load balancer takes a VM out until its last event has 
   await states({ web_0: 'None', web_1: 'None' });
   subscriber.kill('SIGTERM');
   expect(await once(subscriber, 'exit')).toEqual([0, null]);
-  expect(azure.errors).toEqual([]);
 });
+
+test.skipIf(noAzurite)(
+  `of two subscribers of a load balancer that are started with one state, one ends and explains why, and the other continues${noAzurite}`,
+  { timeout: 120_000 },
+  async () => {
+    const { pool, output, start, report, states, ready } = await createStage('two');
+    const azurite = await startAzurite();
+    onTestFinished(() => azurite.close());
+    await azurite.container('pool');
+    const env = { STATE_CONTAINER: 'pool', STORAGE_CONNECTION_STRING: azurite.connectionString };
+    const both = [start(env), start(env)];
+    await ready(both.length);
+    const ended = Promise.race(both.map(async (child) => ({ child, exit: await once(child, 'exit') })));
+    await report(1, 'e1', 'web_0', 'Scheduled');
+    const { child, exit } = await ended;
+    expect(exit).toEqual([1, null]);
+    expect(output.text).toMatch(
+      /^The state http:\S+subscriber\.json was written by .+ process \d+ at .+ Only one process may use a state/m,
+    );
+    await states({ web_0: 'Down' });
+    await report(2, 'e1', 'web_0', 'Completed');
+    await states({ web_0: 'None' });
+    expect(both.filter((one) => one !== child).map(({ exitCode }) => exitCode)).toEqual([null]);
+    expect(pool.requests.filter((request) => request.startsWith('PUT'))).toEqual(['PUT 200', 'PUT 200']);
+  },
+);
 
 test.each([
   [{}, /^Set EVENT_HUBS_NAMESPACE, POOL_ID to the id of a backend address pool, and MIN_IN_SERVICE/],

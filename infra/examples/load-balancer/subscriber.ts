@@ -27,6 +27,7 @@ const {
   MIN_IN_SERVICE: minInService = '1', // 0: the last VM may be taken out as well
   RESOURCE_MANAGER: endpoint = 'https://management.azure.com',
   STATE_CONTAINER: containerUrl, // https://account.blob.core.windows.net/container; otherwise two files in the working directory
+  STORAGE_CONNECTION_STRING: storage, // instead of the URL: then STATE_CONTAINER is a name
 } = process.env;
 
 function fail(message: string, exitCode: number): never {
@@ -40,9 +41,13 @@ if (namespace === '' || !/\/backendAddressPools\/[^/]+$/i.test(id) || !/^\d+$/.t
   );
 
 const credential = new DefaultAzureCredential();
-const container = containerUrl === undefined ? null : new ContainerClient(containerUrl, credential);
-const store = (name: string): StateStore =>
-  container === null ? fileStore(name) : blobStore(container.getBlockBlobClient(name));
+function store(name: string): StateStore {
+  if (containerUrl === undefined) return fileStore(name);
+  const container = storage
+    ? new ContainerClient(storage, containerUrl)
+    : new ContainerClient(containerUrl, credential);
+  return blobStore(container.getBlockBlobClient(name));
+}
 
 const arm = new ResourceManager(endpoint, credential);
 const log = (line: string): void => console.log(`${new Date().toISOString()} ${line}`);
