@@ -17,7 +17,7 @@ sys.path.insert(0, str(examples))
 from reader import text_of  # noqa: E402
 
 
-def tell(check, saw):
+def report(check, saw):
     print(json.dumps({"check": check, "saw": saw}), flush=True)
 
 
@@ -29,11 +29,11 @@ def amqp(value):
 
 
 # https://github.com/fission/fission/issues/2295: the header Aeg-Metadata-Version, which Event Grid set over AMQP.
-tell("recorded", text_of(b"\xa1\x011"))
+report("recorded", text_of(b"\xa1\x011"))
 # https://docs.oasis-open.org/amqp/core/v1.0/os/amqp-core-types-v1.0-os.html, figure 1.3.
-tell("specification", text_of(b"\xa1\x1ehttp://example.org/hello-world"))
-tell("of Microsoft's encoder", [text_of(amqp(text)) == text for text in ("", "käse", "x" * 255, "x" * 256, "x" * 70_000)])
-tell("plain", text_of("käse".encode()))
+report("specification", text_of(b"\xa1\x1ehttp://example.org/hello-world"))
+report("of Microsoft's encoder", [text_of(amqp(text)) == text for text in ("", "käse", "x" * 255, "x" * 256, "x" * 70_000)])
+report("plain", text_of("käse".encode()))
 
 producer = Producer({"bootstrap.servers": "none", "test.mock.num.brokers": 1})
 brokers = ",".join(f"{one.host}:{one.port}" for one in producer.list_topics(timeout=30).brokers.values())
@@ -53,5 +53,5 @@ lines = []
 while len(lines) < int(sys.argv[2]) and (line := reader.stdout.readline()):
     lines.append(line.strip())
 reader.terminate()
-tell("read", lines)
-tell("complaints", reader.communicate(timeout=30)[1].strip().splitlines())
+report("read", lines)
+report("complaints", reader.communicate(timeout=30)[1].strip().splitlines())
