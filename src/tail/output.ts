@@ -56,7 +56,13 @@ export function terminalOutput(
   const print = (rows: readonly Row[]): void => void (rows.length > 0 && screen.printAbove(rows));
   return {
     transitions: (news) => print(news.map((one) => lineOf(one, columns()))),
-    notice: (text) => print([[span(text, 'quiet')]]),
+    notice: (text) =>
+      print(
+        text
+          .trimEnd()
+          .split('\n')
+          .map((line) => [span(line, 'quiet')]),
+      ),
     refresh: (now) => screen.draw(footer(state, now, { columns: columns(), rows: terminal.rows ?? 24 })),
     close: () => screen.erase(),
   };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LifecycleRecord } from '../../src/consumer/index.ts';
 import { createFleetFeed } from '../../src/tail/fleet-feed.ts';
-import { lineOutput } from '../../src/tail/output.ts';
+import { lineOutput, terminalOutput } from '../../src/tail/output.ts';
 import { HubRefused } from '../../src/tail/refusal.ts';
 import { type TailOptions, tail } from '../../src/tail/tail.ts';
 import { createFakeClock, settled } from '../support/fake-clock.ts';
@@ -149,6 +149,38 @@ describe('a tail', () => {
     await end();
   });
 });
+
+test('a terminal shows lines and notices above the open events, and nothing of them when it is left', () => {
+  const feed = createFleetFeed({ clock: createFakeClock(at(600)), explain: () => unreachable });
+  feed.onMessages(history.map(message), '0');
+  feed.onHistoryRead();
+  const written: string[] = [];
+  const shown = { hub: 'vm-lifecycle in x', feed, isShown: () => true, colour: false };
+  const output = terminalOutput((text) => written.push(text), { columns: 100, rows: 24 }, shown);
+  output.refresh(new Date(at(600)));
+  output.notice('May not read.\n\n  az role\n');
+  output.close();
+  output.close();
+  const lines = written.map((text) => text.split('\n').map((line) => line.replace(controls, '').trimEnd()));
+  const picture = [
+    expect.stringMatching(/^─+$/),
+    expect.stringMatching(/^ 1 open event /),
+    expect.stringMatching(/^ Scheduled {2}Reboot/),
+    '',
+  ];
+  expect(lines).toEqual([picture, ['May not read.', '', '  az role', ...picture], ['']]);
+  // Every line is cleared to its end: a longer one may have been there.
+  for (const text of written.slice(0, 2))
+    expect(
+      text
+        .split('\n')
+        .slice(0, -1)
+        .every((line) => line.endsWith(`${esc}[K`)),
+    ).toBe(true);
+});
+
+const esc = String.fromCharCode(27);
+const controls = new RegExp(`${esc}\\[[?0-9]*[A-Za-z]|\r`, 'g');
 
 describe('a feed', () => {
   test('forgets ended events after a day, and open ones that no VM has reported for a month', async () => {
