@@ -32,7 +32,10 @@ export async function startAzurite(): Promise<Azurite> {
       output.text += chunk;
     });
   const address = await until(() => /successfully listens on (http:\/\/127\.0\.0\.1:\d+)/.exec(output.text)?.[1], {
-    what: `Azurite listens; it said: ${output.text}`,
+    what: 'Azurite listens',
+  }).catch((error) => {
+    child.kill('SIGKILL');
+    throw new Error(`${error.message}; it said: ${output.text}`);
   });
   // The account that every Azurite has. https://learn.microsoft.com/azure/storage/common/storage-use-azurite
   const key = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==';
