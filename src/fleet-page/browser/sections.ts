@@ -42,7 +42,7 @@ const lines = (first: HTMLElement | string, second: HTMLElement | string): HTMLE
   html('div', {}, first, html('div', { class: 'second' }, second));
 
 const expectationOf = ({ eventSource, expectedSeconds }: OpenEvent): string =>
-  `by ${eventSource}${expectedSeconds === null ? '' : `, expected ${durationOf(expectedSeconds)}`}`;
+  `by ${eventSource}${expectedSeconds === null ? '' : `, expected\u00a0${durationOf(expectedSeconds).replaceAll(' ', '\u00a0')}`}`;
 
 const shownPlaces = 3;
 
