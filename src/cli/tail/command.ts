@@ -11,6 +11,7 @@ import { Failure, sinkReasons } from '../exit-codes.ts';
 import { canRedraw, stopOrReaderGone } from '../live-output.ts';
 import { readTime } from '../outbox/filter.ts';
 import { addHubOptions, type HubArguments, readHubSettings } from './hub-options.ts';
+import { openFleetPageOn, webPort } from './page.ts';
 
 interface TailArguments extends HubArguments {
   readonly from?: From;
@@ -60,12 +61,6 @@ const fromOption = () =>
     if (at.getTime() > Date.now()) throw new InvalidArgumentError('expected a time in the past.');
     return { at };
   });
-
-function webPort(text: string): number {
-  const port = Number(text);
-  if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidArgumentError('expected a port, 0 to 65535.');
-  return port;
-}
 
 const listOption = (flags: string, description: string, parse: (text: string) => string) =>
   new Option(flags, description).argParser((text, before: readonly string[] = []) => [...before, parse(text)]);
@@ -125,18 +120,15 @@ async function runTail(options: TailArguments, commandContext: CommandContext): 
 /** The page shows two weeks. */
 const pageHours = 14 * 24;
 
-/** @throws Failure if the port cannot be used. */
+/** Says where the page is. @throws Failure if the port cannot be used; the feed is closed then. */
 async function openPage(feed: FleetFeed, port: number) {
-  const { openFleetPage } = await import('../../fleet-page/server.ts');
   try {
-    const page = await openFleetPage({ port, source: feed });
+    const page = await openFleetPageOn(feed, port);
     warn(`The fleet is at ${page.url}\n`);
     return page;
   } catch (error) {
     await feed.close();
-    const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === 'EADDRINUSE' ? 'another program uses it' : message;
-    throw new Failure('notDone', `Port ${port} cannot be used for the page (${why}): pass another one to --web.`);
+    throw error;
   }
 }
 
