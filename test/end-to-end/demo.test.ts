@@ -2,8 +2,10 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'vitest';
 import { demo, oneVm } from '../../src/azure-simulator/demo/shows.ts';
+import { rollingMaintenance } from '../../src/azure-simulator/demo/web/timeline.ts';
 import type { AzureSimulator } from '../../src/azure-simulator/index.ts';
 import { Failure } from '../../src/cli/exit-codes.ts';
+import type { PageView, Trace } from '../../src/fleet-page/answers.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { cleanEnvironment, simulatorFile } from '../support/program.ts';
 import { until } from '../support/until.ts';
@@ -110,6 +112,80 @@ describe.concurrent('the demo', () => {
     });
     expect(readdirSync(directory.path)).toEqual([]);
     expect(processesOf(directory.path)).toEqual([]);
+  });
+
+  test('with --web shows on the page what was planned, and ends with Ctrl+C', async ({ expect }) => {
+    using directory = temporaryDirectory('demo-web');
+    const { child, output, ended } = startDemo(directory.path, '--web', '--speed', '2000');
+    const [, url = ''] = await until(() => /open (http:\S+\/)\?window=1h\n/.exec(output.out), { what: 'the page' });
+    const following = new AbortController();
+    let changes = '';
+    const stream = await fetch(`${url}changes`, { signal: following.signal });
+    const reading = (async () => {
+      for await (const chunk of stream.body ?? []) changes += Buffer.from(chunk).toString();
+    })().catch(() => {});
+    await until(() => output.out.includes('All is over: '), { timeoutMs: 120_000, what: 'the end' });
+    const { events, vms, lengthSeconds } = rollingMaintenance();
+    const pageShows = async () => (await (await fetch(`${url}view?window=6h`)).json()) as PageView;
+    const view = await until(
+      async () => {
+        const shown = await pageShows();
+        return shown.open.total === 0 && shown.past.total === events.length ? shown : null;
+      },
+      { timeoutMs: 60_000, what: 'all events to be over' },
+    );
+    expect(changes).toContain('event: changed');
+    expect(view.reading).toEqual({ isHistoryRead: true, problems: [] });
+    expect(view.knownVms).toBe(vms.length);
+
+    // All times of the timeline are multiples of the five seconds between two polls, so each is seen on time.
+    const beginsAt = (view.lastRecordAt ?? 0) - 1000 * Math.max(...events.map(({ removedAt }) => removedAt));
+    expect(beginsAt + 1000 * lengthSeconds).toBeLessThanOrEqual(Date.now() + 1000);
+    const since = (time: number | null): number | null => time && (time - beginsAt) / 1000;
+    const outcomes: Readonly<Record<string, string | null>> = {
+      pause: 'Completed',
+      restart: 'Completed',
+      move: 'Completed',
+      // No VM is left that could report the end, or knows of the event: it is presumed.
+      'restart-without-state': null,
+      deletion: null,
+    };
+    const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
+    expect(
+      view.past.rows
+        .map(({ eventType, vmCount, sets, announcedAt, startedAt, outcome }) => ({
+          name: `${eventType} ${since(announcedAt)}`,
+          vmCount,
+          sets,
+          startedAt: since(startedAt),
+          outcome,
+        }))
+        .sort(byName),
+    ).toEqual(
+      events
+        .map(({ eventType, vms: affected, announcedAt, startedAt, impact }) => ({
+          name: `${eventType} ${announcedAt}`,
+          vmCount: affected.length,
+          sets: [affected[0]?.set],
+          startedAt,
+          outcome: impact === null ? 'Canceled' : outcomes[impact],
+        }))
+        .sort(byName),
+    );
+    const hosts = await Promise.all(
+      view.past.rows.map(async ({ eventId }) => {
+        const trace = (await (await fetch(`${url}trace?event=${eventId}`)).json()) as Trace;
+        return trace.views.rows.flatMap(({ vm, host }) => (host === null ? [] : [vm]));
+      }),
+    );
+    expect(hosts.flat()).toEqual(
+      events.filter(({ impact }) => impact === 'move').flatMap(({ vms: moved }) => moved.map(({ name }) => name)),
+    );
+    following.abort();
+    await reading;
+    child.kill('SIGINT');
+    expect({ code: await ended, err: output.err }).toEqual({ code: 0, err: '' });
+    expect(readdirSync(directory.path)).toEqual([]);
   });
 
   test('killed while its bridge is frozen also ends the bridge', async ({ expect }) => {
