@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
 import { test } from '../support/azure-test.ts';
 import { configurationFor } from '../support/bridge-process.ts';
 import { hubRecords } from '../support/delivered.ts';
@@ -8,12 +9,13 @@ import { cleanEnvironment, mainFile } from '../support/program.ts';
 import { valid } from '../support/published-schema.ts';
 import { until } from '../support/until.ts';
 
-/** A program that is followed while it runs. */
+/** A program that is followed while it runs, and ends with its test. */
 function start(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const child = spawn(program, args, { env: { ...cleanEnvironment(), ...env } });
   const output = { out: '', err: '' };
   child.stdout.on('data', (chunk) => (output.out += chunk));
   child.stderr.on('data', (chunk) => (output.err += chunk));
+  onTestFinished(() => void child.kill('SIGKILL'));
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   return { child, output, ended };
 }
