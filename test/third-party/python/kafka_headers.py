@@ -40,7 +40,7 @@ brokers = ",".join(f"{one.host}:{one.port}" for one in producer.list_topics(time
 for message in json.loads(pathlib.Path(sys.argv[1]).read_text()):
     body = base64.b64decode(message["bodyBase64"]) if "bodyBase64" in message else json.dumps(message["body"]).encode()
     headers = [(name, amqp(value)) for name, value in message.get("properties", {}).items()]
-    producer.produce("vm-lifecycle", value=body, headers=headers)
+    producer.produce("vm-lifecycle", value=body, headers=headers, partition=0)
 producer.flush(30)
 reader = subprocess.Popen(
     [sys.executable, str(examples / "reader.py")],
