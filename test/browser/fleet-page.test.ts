@@ -214,9 +214,11 @@ describe.skipIf(whyNoChromium !== null)('in Chromium', () => {
     const page = await context.newPage();
     await page.goto(own.url);
     await until(async () => (await page.locator('#status-text').textContent())?.startsWith('Live'));
-    await context.setOffline(true);
     await own.close();
     await until(async () => (await page.locator('#status-text').textContent())?.includes('Not connected'));
+    const again = await serveFleet([], nowOf(smallFleet), Number(new URL(own.url).port));
+    await until(async () => (await page.locator('#status-text').textContent())?.startsWith('Live'));
+    await again.close();
     await context.close();
   });
 });

@@ -7,13 +7,14 @@ export interface ServedFleet extends FleetPage {
   advance(records: readonly LifecycleRecord[], now: number): void;
 }
 
-export async function serveFleet(records: readonly LifecycleRecord[], begin: number): Promise<ServedFleet> {
+/** @param port 0: any free one. */
+export async function serveFleet(records: readonly LifecycleRecord[], begin: number, port = 0): Promise<ServedFleet> {
   const view = new FleetView();
   for (const record of records) view.add(record);
   const listeners = new Set<Parameters<FleetSource['subscribe']>[0]>();
   let now = begin;
   const page = await openFleetPage({
-    port: 0,
+    port,
     source: {
       view,
       isHistoryRead: true,
