@@ -79,7 +79,7 @@ export default defineConfig({
           include: ['test/end-to-end/**/*.test.ts'],
         },
       },
-      ...(process.argv.includes(together)
+      ...(process.argv.some((argument) => argument.endsWith(together))
         ? [
             {
               extends: true as const,
