@@ -7,15 +7,8 @@ import { silentLog } from '../../src/log.ts';
 import { createControlQueue } from '../../src/outbox/control/queue.ts';
 import { openOutbox } from '../../src/outbox/durable-outbox.ts';
 import { createEmitTest, emitTestRequest } from '../../src/requests/emit-test.ts';
-import { temporaryDirectory } from '../support/bridge-process.ts';
 import { observerNamed } from '../support/observations.ts';
-
-/** Removed after the outboxes in it are closed, which would create it again: hooks run in reverse order. */
-function newDirectory(name: string): string {
-  const directory = temporaryDirectory(name);
-  onTestFinished(() => directory[Symbol.dispose]());
-  return directory.path;
-}
+import { testDirectory } from '../support/test-directory.ts';
 
 function open(path: string, sinks: readonly string[] = ['event-hubs', 'log-analytics']) {
   const log = silentLog;
@@ -63,7 +56,7 @@ const refusal = (path: string) =>
   );
 
 test('the service stores a test in its outbox, and the command prints the ids to find it by', async () => {
-  const directory = newDirectory('emit');
+  const directory = testDirectory('emit');
   const outbox = serve(directory, 'web_0');
   const printed = await emitTest(directory);
   const [pending] = outbox.pending('event-hubs', { limit: 10 });
@@ -78,7 +71,7 @@ test.for([
   { sinks: ['http'], named: ['HTTP endpoint'] },
   { sinks: ['event-hubs', 'log-analytics'], named: ['Event Hubs', 'Log Analytics'] },
 ])('the command names only the configured destinations: $sinks', async ({ sinks, named }) => {
-  const directory = newDirectory('emit-sinks');
+  const directory = testDirectory('emit-sinks');
   serve(directory, 'web_0', sinks);
   const printed = await emitTest(directory);
   const labels = ['Event Hubs', 'HTTP endpoint', 'Log Analytics', 'Standard output'];
@@ -87,14 +80,14 @@ test.for([
 });
 
 test('the JSON output has the ids of a test', async () => {
-  const directory = newDirectory('emit-json');
+  const directory = testDirectory('emit-json');
   const outbox = serve(directory, 'web_0');
   const { streamId } = outbox.state;
   expect(JSON.parse(await emitTest(directory, '--json'))).toMatchObject({ ok: true, position: 1, streamId });
 });
 
 test('a test of a VM that does not know its name is refused with the reason', async () => {
-  const directory = newDirectory('emit-nameless');
+  const directory = testDirectory('emit-nameless');
   const outbox = serve(directory, null);
   expect(await refusal(directory)).toEqual({
     code: 22,
@@ -104,7 +97,7 @@ test('a test of a VM that does not know its name is refused with the reason', as
 });
 
 test('without a running service it explains how to start one', async () => {
-  const directory = newDirectory('emit-none');
+  const directory = testDirectory('emit-none');
   expect(await refusal(directory)).toEqual({
     code: 21,
     message: expect.stringContaining('There is no outbox in'),

@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { temporaryDirectory } from '../support/bridge-process.ts';
 import {
   blocksOf,
   ended,
@@ -14,14 +13,15 @@ import {
 } from '../support/documented-commands.ts';
 import { olderNode } from '../support/older-node.ts';
 import { root } from '../support/source-tree.ts';
+import { testDirectory } from '../support/test-directory.ts';
 import { until } from '../support/until.ts';
 
 test('the record in the README comes out of the commands above it', async () => {
-  using directory = temporaryDirectory('readme');
+  const directory = testDirectory('readme');
   const blocks = blocksOf('README.md');
   const at = blocks.findIndex(({ text }) => text.includes('"phase"'));
   const sample = JSON.parse(blocks[at]?.text ?? '');
-  const [simulateCommand = '', runCommand = ''] = inDirectory(blocks[at - 1]?.text ?? '', directory.path).split('\n');
+  const [simulateCommand = '', runCommand = ''] = inDirectory(blocks[at - 1]?.text ?? '', directory).split('\n');
   const simulate = run(simulateCommand);
   await ready(simulate);
   const bridge = run(runCommand);
@@ -56,9 +56,9 @@ function strangersPath(): string {
 }
 
 test('the three commands for the example subscriber work, whichever Node.js is on the PATH', async () => {
-  using directory = temporaryDirectory('subscriber-commands');
+  const directory = testDirectory('subscriber-commands');
   const [commands] = blocksOf('infra/examples/README.md');
-  const lines = inDirectory(commands?.text ?? '', directory.path)
+  const lines = inDirectory(commands?.text ?? '', directory)
     .trim()
     .split('\n');
   expect(lines).toHaveLength(3);
@@ -77,8 +77,8 @@ test('the three commands for the example subscriber work, whichever Node.js is o
 
 describe('clients of the local Azure', () => {
   test('those in a shell answer with JSON', async () => {
-    using directory = temporaryDirectory('shell-clients');
-    const inShell = await startAzure(directory.path);
+    const directory = testDirectory('shell-clients');
+    const inShell = await startAzure(directory);
     const answers: unknown[] = [];
     for (const line of exampleOf('bash', 'curl').trim().split('\n'))
       answers.push(JSON.parse(await ended(inShell(line))));
@@ -103,12 +103,12 @@ describe('clients of the local Azure', () => {
   test.skipIf(noPython)(
     `those in Python read records and write rows, without websocket-client${noPython}`,
     async () => {
-      using directory = temporaryDirectory('python-clients');
-      const inShell = await startAzure(directory.path);
+      const directory = testDirectory('python-clients');
+      const inShell = await startAzure(directory);
       const inPython = (text: string): Running =>
         inShell(`exec "${python}" -c '${withoutWebSockets}' "$PROGRAM"`, { PROGRAM: text });
       const reader = inPython(exampleOf('python', 'EventHubConsumerClient'));
-      const bridge = run(`npm start -- run --config ${directory.path}/bridge.json`);
+      const bridge = run(`npm start -- run --config ${directory}/bridge.json`);
       await ended(inPython(exampleOf('python', 'LogsIngestionClient')));
       const row = await ended(inShell('curl --silent "$SIMULATOR_CONTROL/rows/$LOGS_INGESTION_STREAM"'));
       expect(JSON.parse(row)).toMatchObject([{ RecordId: 'mine', Phase: 'Scheduled' }]);
@@ -123,8 +123,8 @@ describe('clients of the local Azure', () => {
   );
 
   test.skipIf(noPython)(`without TransportType.Amqp azure-eventhub needs websocket-client${noPython}`, async () => {
-    using directory = temporaryDirectory('python-websockets');
-    const inShell = await startAzure(directory.path);
+    const directory = testDirectory('python-websockets');
+    const inShell = await startAzure(directory);
     const text = exampleOf('python', 'EventHubConsumerClient').replace(/^ +transport_type=.*\n/m, '');
     const program = `import logging; logging.basicConfig()\n${text}`;
     const reader = inShell(`exec "${python}" -c '${withoutWebSockets}' "$PROGRAM"`, { PROGRAM: program });
