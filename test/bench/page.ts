@@ -4,7 +4,7 @@ import { largeFleet, largeFleetGroups, recordsOf } from '../support/fleet-rows/w
 import { median } from './process-figures.ts';
 
 /**
- * The page of the fleet in Chromium with 1,000 VMs and 48,000 records: `starts` visits, each with the first paint, the first swimlanes and
+ * The page of the fleet in Chromium with 1,000 VMs and 48,000 records: `starts` visits, each with the first paint, the arrival of the fleet and
  * the answer to each of five filters. Milliseconds, by the browser's own clock.
  */
 export async function page({ starts }: { readonly starts: number }): Promise<void> {
@@ -28,7 +28,7 @@ export async function page({ starts }: { readonly starts: number }): Promise<voi
         await tab.evaluate<number>('performance.getEntriesByName("first-contentful-paint")[0].startTime'),
       );
       note(
-        `${window}: swimlanes drawn${first}`,
+        `${window}: fleet received${first}`,
         await tab.evaluate<number>(
           'performance.getEntriesByType("resource").filter(({ name }) => name.includes("/view"))[0].responseEnd',
         ),
