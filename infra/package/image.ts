@@ -5,9 +5,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { builtAt } from './built-at.ts';
-import { contentsOf, type Program, root } from './contents.ts';
+import { contentsOf, root } from './contents.ts';
 import { thirdPartyLicences } from './licences.ts';
-import { lockHere, makeProgram, sourcesHere } from './make-packages.ts';
+import { lockHere, makeProgram, type NamedPrograms, sourcesHere } from './make-packages.ts';
 import type { PackedFile } from './packed-file.ts';
 import { type PlatformName, platformNames } from './platforms.ts';
 import type { Runtime } from './runtime.ts';
@@ -38,9 +38,7 @@ export function writeForSimulator(
     bridge,
     simulator,
     runtime,
-  }: {
-    readonly bridge: Program;
-    readonly simulator: Program;
+  }: NamedPrograms & {
     readonly runtime: Pick<Runtime, 'version' | 'program' | 'licence'>;
   },
   folder: string,

@@ -14,11 +14,12 @@ export const textBeside: Readonly<Record<string, string>> = { 'proxy-agent-negot
 interface Sources {
   /** Of the sources, where `node_modules` is. */
   readonly root: string;
-  readonly node: { readonly version: string; readonly licence: string };
+  /** Null: the package brings no runtime. */
+  readonly node: { readonly version: string; readonly licence: string } | null;
 }
 
 /**
- * The licences of all that others have written in a package: of every npm package in the bundle, equal texts once, and of Node.
+ * The licences of all that others have written in a package: of every npm package in the bundle, equal texts once, and of Node if it is there.
  * @throws Error naming every package that says no licence, one that is not allowed, or that brings no text.
  */
 export function thirdPartyLicences(packages: readonly BundledPackage[], { root, node }: Sources): string {
@@ -38,12 +39,14 @@ export function thirdPartyLicences(packages: readonly BundledPackage[], { root, 
     );
   }
   const chapters = [...byText].map(([text, titles]) => ({ title: titles.join('\n'), text }));
-  chapters.push({
-    title: `Node.js ${node.version}, the runtime, with what is compiled into it`,
-    text: node.licence.trim(),
-  });
+  if (node !== null)
+    chapters.push({
+      title: `Node.js ${node.version}, the runtime, with what is compiled into it`,
+      text: node.licence.trim(),
+    });
+  const runtime = node === null ? '' : 'the runtime Node.js as its makers built it, and ';
   return [
-    'The package contains software of others, under the licences below: the runtime Node.js as its makers built it, and npm\npackages, which are in scheduled-events-bridge.cjs.',
+    `The package contains software of others, under the licences below: ${runtime}npm\npackages, which are in its programs (*.cjs).`,
     ...chapters.map(({ title, text }) => `${line}\n${title}\n${line}\n\n${text}`),
   ]
     .join('\n\n')

@@ -10,12 +10,14 @@ import { builtAt } from './built-at.ts';
 import { root } from './contents.ts';
 import { makePackages, type Sources, sourcesHere } from './make-packages.ts';
 import { makeNpmPackage } from './npm.ts';
+import { makeSimulatorPackage } from './npm-simulator.ts';
 import { type PlatformName, platformNames } from './platforms.ts';
 import { makeRepository } from './repository.ts';
 import { overBudget, sizeTable } from './sizes.ts';
 import { faultsOfPackage } from './verify.ts';
 
-const npmFolder = join(root, 'dist/npm');
+/** Where the two npm packages are built. */
+const npmFolders = { consumer: join(root, 'dist/npm'), simulator: join(root, 'dist/npm-simulator') };
 
 /** The side effects of the command, except the files that it makes. */
 interface CommandContext {
@@ -26,6 +28,8 @@ interface CommandContext {
   readonly sources: () => Promise<Sources>;
   /** Builds the npm package for consumers in a folder. */
   readonly consumer: (folder: string) => Promise<void>;
+  /** Builds the npm package of the simulator in a folder. */
+  readonly simulator: (folder: string) => Promise<void>;
 }
 
 const platformList = (value: string): readonly PlatformName[] => {
@@ -57,13 +61,15 @@ Exit codes:
 /** Carries out the command line; returns the exit code. */
 export async function main(
   args: readonly string[],
-  { env, print, say, sources, consumer }: CommandContext,
+  { env, print, say, sources, consumer, simulator }: CommandContext,
 ): Promise<number> {
   let problems: readonly string[] = [];
   const makeConsumer = async (folder: string): Promise<void> => {
     await consumer(folder);
     print(`${folder} holds the package for consumers.\n`);
   };
+  const folderFor = (name: keyof typeof npmFolders): string =>
+    program.getOptionValueSource('out') === 'cli' ? program.opts().out : npmFolders[name];
   const program = new Command('package')
     .description('Builds the release packages, and prints their sizes; in dist/npm the package for consumers.')
     .addOption(
@@ -82,14 +88,23 @@ export async function main(
       const order = { platforms: platform, out, at, key, say: (sentence: string) => say(`${sentence}\n`) };
       const sizes = await makePackages(order, await sources());
       print(sizeTable(sizes));
-      await makeConsumer(npmFolder);
+      await makeConsumer(npmFolders.consumer);
       problems = overBudget(sizes);
     });
   program
     .command('consumer')
     .description('build only the npm package for consumers, in dist/npm or the folder of --out')
     .copyInheritedSettings(program)
-    .action(() => makeConsumer(program.getOptionValueSource('out') === 'cli' ? program.opts().out : npmFolder));
+    .action(() => makeConsumer(folderFor('consumer')));
+  program
+    .command('simulator')
+    .description('build only the npm package of the simulator, in dist/npm-simulator or the folder of --out')
+    .copyInheritedSettings(program)
+    .action(async () => {
+      const folder = folderFor('simulator');
+      await simulator(folder);
+      print(`${folder} holds the npm package of the simulator.\n`);
+    });
   program
     .command('verify <folder>')
     .description('verify the files of an unpacked package')
@@ -136,5 +151,6 @@ if (import.meta.main) {
     say: (text) => void process.stderr.write(text),
     sources: sourcesHere,
     consumer: makeNpmPackage,
+    simulator: makeSimulatorPackage,
   });
 }

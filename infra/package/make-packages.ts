@@ -31,6 +31,12 @@ interface PackageOptions {
   readonly whyNoRpm: string | null;
 }
 
+/** Both programs, which the image and the npm package of the simulator contain. */
+export interface NamedPrograms {
+  readonly bridge: Program;
+  readonly simulator: Program;
+}
+
 export async function makeProgram(name: ProgramName, lock: Lock): Promise<Program> {
   const folder = mkdtempSync(join(tmpdir(), 'package-'));
   try {

@@ -1,19 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import manifest from '../../package.json' with { type: 'json' };
 import { root } from './contents.ts';
+import { beginNpmFolder } from './npm-folder.ts';
 
 /** The package of `src/consumer`. */
 export const npmPackageName = 'scheduled-events-bridge-consumer';
@@ -43,10 +34,8 @@ const packageJson = {
  * @throws if the folder holds something else, and with the output of the compiler if the types cannot be created.
  */
 export async function makeNpmPackage(folder: string): Promise<void> {
-  removeEarlier(folder);
-  mkdirSync(join(folder, 'schema'), { recursive: true });
-  // First, so that a package that was never finished is known as one.
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(packageJson, null, 2)}\n`);
+  beginNpmFolder(folder, packageJson);
+  mkdirSync(join(folder, 'schema'));
   await build({
     absWorkingDir: root,
     entryPoints: ['src/consumer/index.ts'],
@@ -61,14 +50,6 @@ export async function makeNpmPackage(folder: string): Promise<void> {
   for (const name of schemas) cpSync(join(root, 'infra/schema', name), join(folder, 'schema', name));
   for (const name of ['LICENSE', 'CHANGELOG.md']) cpSync(join(root, name), join(folder, name));
   cpSync(join(root, 'infra/npm/README.md'), join(folder, 'README.md'));
-}
-
-function removeEarlier(folder: string): void {
-  const manifest = join(folder, 'package.json');
-  const isOurs = existsSync(manifest) && JSON.parse(readFileSync(manifest, 'utf8')).name === npmPackageName;
-  if (!isOurs && existsSync(folder) && readdirSync(folder).length > 0)
-    throw new Error(`${folder} holds something other than ${npmPackageName}: choose a new or empty folder.`);
-  rmSync(folder, { recursive: true, force: true });
 }
 
 /** Declarations of what the public ones need, under the names of the modules that would be beside them. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { npmPackageName } from '../../infra/package/npm.ts';
+import { simulatorPackageName } from '../../infra/package/npm-simulator.ts';
 import { createProgram as createSimulator } from '../../src/azure-simulator/cli/program.ts';
 import { createProgram as createBridge } from '../../src/cli/program.ts';
 import { filledIn } from '../azure-cli/shell.ts';
@@ -33,6 +34,7 @@ const ours = [
   product,
   'scheduled-events-simulator',
   'npm',
+  'npx',
   'node',
   'az',
   './reader',
@@ -116,6 +118,7 @@ function refusalOf(words: readonly string[]): string | null {
 /** The arguments in a call of the bridge, however it is started; null for a call of another program. */
 function argumentsOfBridge([program, ...words]: readonly string[]): readonly string[] | null {
   if (program === product || program === 'scheduled-events-simulator') return words;
+  if (program === 'npx' && ours.includes(words[0] ?? '')) return words.slice(1);
   if (program === 'node' && /\.cjs$/.test(words[0] ?? '')) return words.slice(1);
   if (program === 'npm' && words[0] === 'start') return words.slice(words.indexOf('--') + 1);
   if (program === 'npm' && words[1] === 'demo') return ['demo', ...words.slice(3)];
@@ -144,7 +147,9 @@ function helpOfScript(script: string, verb: string): string {
   return help;
 }
 
-const installable = new RegExp(`^(${npmPackageName}|\\./dist/npm|@azure/(event-hubs|identity|storage-blob))$`);
+const installable = new RegExp(
+  `^(--save-dev|${npmPackageName}|${simulatorPackageName}|\\./dist/npm(-simulator)?|@azure/(event-hubs|identity|storage-blob))$`,
+);
 
 /** What is wrong with a call of npm that starts something else than the bridge. */
 function faultOfNpm([, verb = '', script = '', ...rest]: readonly string[]): string | null {
@@ -176,6 +181,7 @@ test('node is given a file that there is', () => {
   const made = [
     'subscriber.ts',
     'subscriber.mjs',
+    'reader.mjs',
     `dist/${product}.cjs`,
     `${product}.cjs`,
     'dist/scheduled-events-simulator.cjs',

@@ -164,11 +164,14 @@ test('times are those of the commit, and never of the clock', () => {
 const run = (...args: readonly string[]) => runWith(small, ...args);
 
 async function runWith(sources: Sources, ...args: readonly string[]) {
-  const out = { printed: '', said: '', consumer: '' };
+  const out = { printed: '', said: '', consumer: '', simulator: '' };
   const code = await main(args, {
     sources: async () => sources,
     async consumer(folder) {
       out.consumer = folder;
+    },
+    async simulator(folder) {
+      out.simulator = folder;
     },
     env: { SOURCE_DATE_EPOCH: String(moment.getTime() / 1000) },
     print(text) {
@@ -191,7 +194,15 @@ test.each([
   { args: ['consumer', '--out', '/elsewhere'], folder: '/elsewhere' },
 ])('the command line builds only the package for consumers on request: $args', async ({ args, folder }) => {
   const printed = `${folder} holds the package for consumers.\n`;
-  expect(await run(...args)).toEqual({ code: 0, printed, said: '', consumer: folder });
+  expect(await run(...args)).toEqual({ code: 0, printed, said: '', consumer: folder, simulator: '' });
+});
+
+test.each([
+  { args: ['simulator'], folder: join(root, 'dist/npm-simulator') },
+  { args: ['simulator', '--out', '/elsewhere'], folder: '/elsewhere' },
+])('the command line builds only the npm package of the simulator on request: $args', async ({ args, folder }) => {
+  const printed = `${folder} holds the npm package of the simulator.\n`;
+  expect(await run(...args)).toEqual({ code: 0, printed, said: '', consumer: '', simulator: folder });
 });
 
 test('the command line creates packages for the requested platforms, and prints their sizes', async () => {

@@ -79,6 +79,7 @@ describe.skipIf(whyNot)('a repository', () => {
       },
       sources: () => Promise.reject(),
       consumer: () => Promise.reject(),
+      simulator: () => Promise.reject(),
     };
     return { code: await main(['repository', ...args], around), said };
   };
