@@ -8,6 +8,7 @@ import { builtAt } from './built-at.ts';
 import { contentsOf, root } from './contents.ts';
 import { thirdPartyLicences } from './licences.ts';
 import { lockHere, makeProgram, type NamedPrograms, sourcesHere } from './make-packages.ts';
+import { readmeOfSimulator } from './npm-simulator.ts';
 import type { PackedFile } from './packed-file.ts';
 import { type PlatformName, platformNames } from './platforms.ts';
 import type { Runtime } from './runtime.ts';
@@ -51,6 +52,7 @@ export function writeForSimulator(
   writeFileSync(join(folder, 'scheduled-events-simulator.cjs'), simulator.bundle);
   writeFileSync(join(folder, 'LICENSE'), readFileSync(join(root, 'LICENSE')));
   writeFileSync(join(folder, 'THIRD-PARTY-LICENSES.txt'), thirdPartyLicences(once, { root, node: runtime }));
+  writeFileSync(join(folder, 'README.md'), readmeOfSimulator());
 }
 
 /** @throws Error where there is no package for it. */

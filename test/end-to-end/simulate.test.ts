@@ -120,13 +120,28 @@ test.concurrent('a named directory keeps the files, and a bridge continues when 
   const port = String(await freePort(6));
   const start = () => startSimulate('--write-config', directory, '--port', port, '--json');
   const textOf = (name: string) => readFileSync(join(directory, name), 'utf8');
-  const names = ['bridge.json', 'variables.sh', 'ca.pem', 'server.pem', 'server-key.pem', '.gitignore'];
+  const names = [
+    'bridge.json',
+    'variables.sh',
+    'variables.ps1',
+    'ca.pem',
+    'server.pem',
+    'server-key.pem',
+    '.gitignore',
+  ];
   const phases = async (at: Addresses): Promise<string[]> => (await records(at)).map(({ phase }) => phase);
 
   await using first = start();
   const at = await first.ready();
   const written = names.map(textOf);
-  expect(sourced(join(directory, 'variables.sh')).SIMULATOR_CONTROL).toBe(at.control);
+  const exported = sourced(join(directory, 'variables.sh'));
+  expect(exported.SIMULATOR_CONTROL).toBe(at.control);
+  // A string of PowerShell in single quotes has one escape, a doubled quote.
+  const assigned = [...textOf('variables.ps1').matchAll(/^\$env:(\w+) = '((?:[^']|'')*)'$/gm)];
+  expect(assigned.length).toBeGreaterThan(10);
+  expect(exported).toMatchObject(
+    Object.fromEntries(assigned.map(([, name = '', value = '']) => [name, value.replaceAll("''", "'")])),
+  );
   const configuration = JSON.parse(textOf('bridge.json'));
   expect(configuration.stateDirectory).toBe(join(directory, 'state'));
   const bridge = startBridge(configuration);

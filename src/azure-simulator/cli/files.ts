@@ -26,11 +26,13 @@ export function openClientFiles(named: string | undefined): ClientFiles {
       const configuration = bridgeConfiguration(azure, vm, join(directory, 'state'));
       const keep = (name: string, text: string): void => writeFileSync(join(directory, name), text, { mode: 0o600 });
       keep('bridge.json', `${JSON.stringify(configuration, null, 2)}\n`);
-      keep('variables.sh', shellText(variablesOf(azure, vm, control)));
+      const variables = variablesOf(azure, vm, control);
+      keep('variables.sh', shellText(variables));
+      keep('variables.ps1', powerShellText(variables));
     },
     remove() {
       if (named !== undefined) return;
-      for (const name of ['bridge.json', 'variables.sh', 'ca.pem', 'server.pem', 'server-key.pem']) {
+      for (const name of ['bridge.json', 'variables.sh', 'variables.ps1', 'ca.pem', 'server.pem', 'server-key.pem']) {
         rmSync(join(directory, name), { force: true });
       }
       if (readdirSync(directory).length === 0) rmdirSync(directory);
@@ -78,5 +80,13 @@ function shellText(variables: Readonly<Record<string, string>>): string {
   const lines = Object.entries(variables).map(
     ([name, value]) => `export ${name}='${value.replaceAll("'", "'\\''")}'\n`,
   );
-  return `# Points Azure clients at the simulator. Source it in a separate shell, which then trusts no other authority.\n${lines.join('')}`;
+  return `# ${purpose} Source it in a separate shell, which then trusts no other authority.\n${lines.join('')}`;
 }
+
+/** For `. ./variables.ps1` of PowerShell. */
+function powerShellText(variables: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(variables).map(([name, value]) => `$env:${name} = '${value.replaceAll("'", "''")}'\n`);
+  return `# ${purpose} Run it in a separate PowerShell, whose programs then trust no other authority.\n${lines.join('')}`;
+}
+
+const purpose = 'Points Azure clients at the simulator.';

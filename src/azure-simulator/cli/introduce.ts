@@ -1,6 +1,6 @@
 import type { AzureSimulator } from '../index.ts';
 import { addresses } from './addresses.ts';
-import { commandFor, runsFromSources } from './programs.ts';
+import { clientsPage, commandFor, runsFromSources } from './programs.ts';
 
 export interface Introduced {
   /** The first VM. */
@@ -22,6 +22,7 @@ export function introduce(azure: AzureSimulator, { vm, control, files, keepsFile
   const others =
     vms.length > 1 ? `\n${indent}and ${vms.length - 1} more, to ${azure.imds.vmUrl(vms.at(-1)?.name ?? vm)}` : '';
   const inClone = runsFromSources(entry);
+  const page = clientsPage(entry);
   return `  Metadata service  ${imds}${others}
   Event Hubs        ${eventHubs.customEndpoint}, event hub ${eventHubs.eventHubName}
   Logs Ingestion    ${logAnalytics.endpoint}
@@ -32,7 +33,7 @@ In other terminals, a bridge and ${inClone ? 'a subscriber' : 'the variables for
 
   ${commandFor('scheduled-events-bridge', entry)} run --config ${files}/bridge.json
   ${inClone ? `(. ${files}/variables.sh; npm run subscriber)` : `. ${files}/variables.sh`}
-${inClone ? '\nClients in other languages: infra/examples/local-azure.md\n' : ''}`;
+${page === null ? '' : `\nClients in other languages: ${page}\n`}`;
 }
 
 const indent = ' '.repeat(20);

@@ -20,6 +20,11 @@ test.for<{ program: ProgramName; entry: string; command: string }>([
     entry: join('/clone', 'dist', 'scheduled-events-simulator.cjs'),
     command: `node ${join('dist', 'scheduled-events-simulator.cjs')}`,
   },
+  {
+    program: 'scheduled-events-bridge',
+    entry: join('/project', 'node_modules', '.bin', 'scheduled-events-simulator'),
+    command: 'npx scheduled-events-bridge',
+  },
   { program: 'scheduled-events-simulator', entry: installed, command: 'scheduled-events-simulator' },
 ])('$program is started with $command when the simulator runs as $entry', ({ program, entry, command }) => {
   expect(commandFor(program, entry, '/clone')).toBe(command);

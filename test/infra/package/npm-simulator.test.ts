@@ -78,6 +78,8 @@ test('npx runs the installed simulator, and the reader of the README reads the r
   const simulate = ['simulate', 'freeze', '--write-config', 'local-azure', '--port', '0', '--speed', '200'];
   const simulator = start(join(commands, 'scheduled-events-simulator'), simulate);
   await until(() => simulator.text.includes('first poll'), { what: `the simulator; ${simulator.text}` });
+  expect(simulator.text).toContain('  npx scheduled-events-bridge run --config local-azure/bridge.json\n');
+  expect(simulator.text).toContain(`Clients in other languages: ${join(installed, 'README.md')}\n`);
   start(join(commands, 'scheduled-events-bridge'), ['run', '--config', 'local-azure/bridge.json']);
   const code = blocksOf('infra/npm/simulator.md').find(({ language }) => language === 'js')?.text ?? '';
   writeFileSync(join(project, 'reader.mjs'), code);
