@@ -37,7 +37,7 @@ export function meaningOfStatus(
 type Advice = (status: string, apiVersion: string) => string;
 
 const redirected: Advice = (status) => status;
-const troubled: Advice = (status) => `The metadata service failed (${status}); retrying.`;
+const serverFailed: Advice = (status) => `The metadata service failed (${status}); retrying.`;
 const between: Advice = (status) =>
   `Something between this VM and the metadata service refuses the request (${status}): it must not go through a proxy.`;
 /** https://learn.microsoft.com/azure/virtual-machines/metadata-security-protocol/overview */
@@ -64,10 +64,10 @@ const advices: Readonly<Partial<Record<number, Advice>>> = {
   410: (status) => `The metadata service is being updated (${status}), which may last 70 s; retrying.`,
   429: (status) =>
     `The metadata service throttles requests (${status}): all programs of a VM together may send five requests a second.`,
-  500: troubled,
-  502: troubled,
+  500: serverFailed,
+  502: serverFailed,
   503: (status) => `The metadata service is unavailable (${status}); retrying.`,
-  504: troubled,
+  504: serverFailed,
 };
 
 /** The service's own words, which it puts into `error`: `: "…"`, or nothing. */

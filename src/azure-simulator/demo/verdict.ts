@@ -35,7 +35,7 @@ export interface Count {
 
 /**
  * Every step that Azure issued has to be one transition of the records at each destination, however many VMs reported it, and both
- * destinations have to hold the same records. Copies are allowed: delivery is at least once, and readers fold copies by `recordId`. That every
+ * destinations have to hold the same records. Copies are allowed: delivery is at least once, and readers drop copies by `streamId` and `recordId`. That every
  * VM reports every step is counted but not required: on an overloaded machine one may poll only after a step has ended.
  */
 export function compare(issued: readonly Issued[], hub: readonly SentRecord[], table: readonly SentRecord[]): Verdict {
