@@ -102,6 +102,8 @@ export function whatNext(entry: string, workingDirectory?: string): string {
             ${program} simulate freeze
           the same with a scale set of 200 VMs:
             ${demo} --fleet 200
+          maintenance of 200 VMs on a page in your browser:
+            ${demo} --web
           the README shows how to point it at your own Azure
 `;
 }

@@ -89,5 +89,6 @@ test.for([
   const next = whatNext(entry, from);
   expect(next).toContain(`\n            ${simulate} freeze\n`);
   expect(next).toContain(`\n            ${demo} 200\n`);
+  expect(next).toContain(`\n            ${demo.replace('--fleet', '--web')}\n`);
   expect(Math.max(...next.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
 });
