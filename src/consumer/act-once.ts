@@ -221,9 +221,9 @@ class Actor implements Actions {
     const hourMs = 3_600_000;
     if (now < this.#forgetAt) return;
     this.#forgetAt = now + hourMs;
-    const before = new Date(now - (this.#options.rememberHours ?? 24) * hourMs);
+    const before = now - (this.#options.rememberHours ?? 24) * hourMs;
     const noted = new Set([...this.#drained.values()].flatMap(({ events }) => Object.keys(events)));
-    this.fleet.forget(before, ({ eventId }) => noted.has(eventId));
+    this.fleet.forget(new Date(before), ({ eventId }) => noted.has(eventId), new Date(before - longestRetentionMs));
     for (const eventId of this.#affectedBy.keys())
       if (this.fleet.event(eventId) === undefined) this.#affectedBy.delete(eventId);
     for (const [key, events] of this.#affecting) {
@@ -233,6 +233,9 @@ class Actor implements Actions {
     }
   }
 }
+
+/** No event hub keeps messages longer: https://learn.microsoft.com/azure/event-hubs/event-hubs-quotas */
+const longestRetentionMs = 90 * 24 * 3_600_000;
 
 /** Ends the actions in progress. It is not reported, because the `StateConflictError` was. */
 const superseded = new Error('superseded');

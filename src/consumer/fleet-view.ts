@@ -139,8 +139,8 @@ export class FleetView {
    * Forgets ended and presumably ended events, and streams, of which every record is older, so that memory does not grow without limit. What remains is
    * the id of the event: a record of it that arrives later than that changes nothing, unless its step is a later one.
    * @param isKept events that are not forgotten yet.
-   * @param abandonedBefore forgets open events too if no VM has reported them since, because a VM that was deleted reports no end; and the
-   * ids that remain. It has to be earlier than `before`, by more than the hub keeps messages. Default: never.
+   * @param abandonedBefore forgets open events too if no VM has reported them since, because a VM that was deleted reports no end; the ids
+   * that remain; and snapshots, which may end an event that another partition brings only later. It has to be earlier than `before`, by more than the hub keeps messages. Default: never.
    */
   forget(
     before: Date,
@@ -163,7 +163,7 @@ export class FleetView {
     for (const [vmId, eventIds] of this.#eventsOfVm) if (eventIds.size === 0) this.#eventsOfVm.delete(vmId);
     for (const [key, { latest }] of this.#streams) if (isOld(latest)) this.#streams.delete(key);
     for (const [vmId, snapshots] of this.#snapshots) {
-      if ((this.#eventsOfVm.get(vmId)?.size ?? 0) === 0 && [...snapshots.values()].every(isOld))
+      if ((this.#eventsOfVm.get(vmId)?.size ?? 0) === 0 && [...snapshots.values()].every(isAbandoned))
         this.#snapshots.delete(vmId);
     }
   }

@@ -23,6 +23,8 @@ export interface EventView {
   readonly isOpen: boolean;
   /** The last one, by its own count within a stream. */
   readonly last: LifecycleRecord;
+  /** `last` is an end, but a VM saw the event listed again since: it says nothing of how the event ended. */
+  readonly isEndWithdrawn: boolean;
   /** Numbers (`sequence`) that never arrived between two that did, of its latest stream. */
   readonly missing: readonly NumberRange[];
 }
@@ -48,11 +50,25 @@ export interface EventState {
   readonly latest: LifecycleRecord | null;
   /** The VMs that it affects now, by the last complete list and by their own reports. Empty once it has ended. */
   readonly affected: readonly VmId[];
+  /** The same, also once it has ended: those that it affected last. */
+  readonly affectedLast: readonly VmId[];
+  /** How many it affects, or affected last: more than `affectedLast` where the list that Azure reported was cut. */
+  readonly affectedCount: number;
   /** The VMs that it named at any time. */
   readonly named: readonly VmId[];
   /** The earliest report of each step that is no end, by Azure's time. */
   readonly steps: readonly LifecycleRecord[];
   readonly views: readonly EventView[];
+  /** When a VM last reported it, by Azure's clock. */
+  readonly lastAt: Date;
+}
+
+const dayMs = 24 * 3_600_000;
+
+/** Nothing was reported of an open event for a day, and it was due more than a day ago: its VMs may be gone. */
+export function isSilent({ isOpen, latest, lastAt }: EventState, now: Date): boolean {
+  const dueAt = latest?.notBefore ? Date.parse(latest.notBefore) : Number.NEGATIVE_INFINITY;
+  return isOpen && now.getTime() - Math.max(lastAt.getTime(), dueAt) > dayMs;
 }
 
 /** Of which VM a record names another, or itself: events never span two resource groups. */
@@ -83,6 +99,7 @@ export function foldEvent(
   const isOpen = end === null && presumedEnd === null;
   const listings = sorted.filter(isListing);
   const vms = namedVms(listings);
+  const affectedLast = vms.filter(({ isLeft }) => !isLeft).map(({ vm }) => vm);
   const since = returns.at(-1);
   const latest = lastOfEachStream(listings).sort(byTime).at(-1) ?? null;
   return {
@@ -93,16 +110,22 @@ export function foldEvent(
     presumedEnd,
     presumedOverAt: isOpen && latest !== null ? presumedOverAt(latest) : null,
     latest,
-    affected: isOpen ? vms.filter(({ isLeft }) => !isLeft).map(({ vm }) => vm) : [],
+    affected: isOpen ? affectedLast : [],
+    affectedLast,
+    affectedCount: Math.max(affectedLast.length, latest !== null && isCut(latest) ? latest.affectedResourceCount : 0),
     named: vms.map(({ vm }) => vm),
     steps: earliestOfEach(sorted.filter((record) => !isEnd(record))),
-    views: viewsOf(eventId, sorted, snapshotsOf),
+    views: viewsOf(eventId, sorted, { returns, snapshotsOf }),
+    lastAt: new Date(Math.max(...sorted.map(azureTime))),
   };
 }
 
 /** Azure lists the event, and the record has its list of VMs. */
 const isListing = ({ phase }: LifecycleRecord): boolean =>
   phase === 'Scheduled' || phase === 'Updated' || phase === 'Started';
+
+const isCut = ({ affectedResources, affectedResourceCount }: LifecycleRecord): boolean =>
+  affectedResourceCount !== affectedResources.length;
 
 const hasStarted = (record: LifecycleRecord): boolean => record.phase === 'Started' || record.startedAt !== null;
 
@@ -167,13 +190,13 @@ function namedVms(listings: readonly LifecycleRecord[]): readonly { readonly vm:
     vms.set(vm.key, { vm: known?.vm ?? vm, namedAt: Math.max(at, known?.namedAt ?? at) });
   };
   for (const record of listings) {
-    const { affectedResources, affectedResourceCount, observerAffected, vmName } = record;
+    const { affectedResources, observerAffected, vmName } = record;
     const at = azureTime(record);
     if (observerAffected) name(vmOf(record, vmName), at);
     // VMs of one group report the same list: its last report counts.
     lists.set(JSON.stringify([vmOf(record, ''), affectedResources]), record);
     if (!observerAffected) denied.set(vmOf(record, vmName).key, at);
-    if (affectedResourceCount === affectedResources.length) completeAt = at;
+    if (!isCut(record)) completeAt = at;
   }
   for (const record of lists.values())
     for (const one of record.affectedResources) name(vmOf(record, one), azureTime(record));
@@ -200,10 +223,17 @@ function lastOfEachStream(records: readonly LifecycleRecord[]): LifecycleRecord[
   return [...last.values()];
 }
 
+/** What other records say of an event that one VM sees. */
+interface OtherRecords {
+  /** The records that say that the event is listed again. */
+  readonly returns: readonly LifecycleRecord[];
+  readonly snapshotsOf: (vmId: string) => readonly LifecycleRecord[];
+}
+
 function viewsOf(
   eventId: string,
   sorted: readonly LifecycleRecord[],
-  snapshotsOf: (vmId: string) => readonly LifecycleRecord[],
+  { returns, snapshotsOf }: OtherRecords,
 ): readonly EventView[] {
   const ofVm = new Map<string, LifecycleRecord>();
   const numbersOf = new Map<string, NumberRanges>();
@@ -225,6 +255,7 @@ function viewsOf(
       isAffected: last.observerAffected,
       isOpen: !isEnd(last) && !isForgotten,
       last,
+      isEndWithdrawn: isEnd(last) && returns.some((one) => withdraws(one, last)),
       missing: numbersOf.get(streamOf(last))?.missing ?? [],
     };
   });

@@ -2,7 +2,7 @@
 export { type Actions, type ActOnceOptions, actOnce } from './act-once.ts';
 export { type BlobClient, blobStore } from './blob-store.ts';
 export { FleetView, type FleetViewOptions, type StreamState, type VmState } from './fleet-view.ts';
-export type { EventState, EventView, VmId } from './fold-event.ts';
+export { type EventState, type EventView, isSilent, type VmId } from './fold-event.ts';
 export {
   type FollowHubOptions,
   followHub,

@@ -1,5 +1,5 @@
 import { formatCountdown } from '../clock.ts';
-import { azureTime, type EventState } from '../consumer/index.ts';
+import { type EventState, isSilent } from '../consumer/index.ts';
 import { plural, type Row, span, toWidth, widthOf } from '../terminal/styled-text.ts';
 import type { FleetFeed } from './fleet-feed.ts';
 import { idFor, shortUtc, styleOf, utc, vmColumns, vmsOf } from './line.ts';
@@ -14,8 +14,6 @@ export interface FooterState {
 
 /** At least two thirds of the terminal are for lines. */
 const mostRows = 10;
-/** Without a report for so long after it was due, an event is shown after all others: its VM may be gone. */
-const silentMs = 24 * 3_600_000;
 
 /** The events that may still happen or are happening, the next one first, with the time that is left. */
 export function footer(state: FooterState, now: Date, terminal: { columns: number; rows: number }): readonly Row[] {
@@ -93,14 +91,10 @@ function whenRow(event: EventState, now: Date): Row {
   ];
 }
 
-const lastReport = ({ views }: EventState): number => Math.max(...views.map(({ last }) => azureTime(last)));
-const silenceMs = (event: EventState, now: Date): number => now.getTime() - lastReport(event);
+const silenceMs = ({ lastAt }: EventState, now: Date): number => now.getTime() - lastAt.getTime();
 
 const dueAt = ({ latest }: EventState): number =>
   latest?.notBefore ? Date.parse(latest.notBefore) : Number.NEGATIVE_INFINITY;
-
-const isSilent = (event: EventState, now: Date): boolean =>
-  silenceMs(event, now) > silentMs && now.getTime() - dueAt(event) > silentMs;
 
 /** Smaller first: what happens, then what is due next, then what no VM has reported for a day. */
 function rankOf(event: EventState, now: Date): number {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { azureTime, type EventState, FleetView, type LifecycleRecord } from '../../src/consumer/index.ts';
+import { azureTime, type EventState, FleetView, isSilent, type LifecycleRecord } from '../../src/consumer/index.ts';
 import { foldEvents } from '../../src/lifecycle/fold.ts';
 import {
   at,
@@ -51,6 +51,7 @@ describe('the state of an event', () => {
       ['web_0', 'web_1'],
       [],
     ]);
+    expect(over?.affectedLast.map(({ name }) => name).sort()).toEqual(['web_0', 'web_1']);
   });
 
   test('of which only the end is known has ended and affects no VM', () => {
@@ -71,6 +72,9 @@ describe('the state of an event', () => {
     const without = event({ resources: ['web_1'] });
     const records = seenBy('web_0', [nothing, { events: [scheduled] }, { events: [without], after: 5 }]);
     expect(affected(only(viewOf(records)))).toEqual(['web_1']);
+    const [end] = seenBy('web_1', [nothing, { events: [without] }, { ...nothing, after: 60 }]).slice(-1);
+    const over = only(viewOf([...records, ...(end ? [end] : [])]));
+    expect([over.isOpen, over.affectedLast.map(({ name }) => name)]).toEqual([false, ['web_1']]);
   });
 
   test('that removes its VM, which will not report it, is presumed to be over ten minutes after its notBefore', () => {
@@ -92,14 +96,44 @@ describe('the state of an event', () => {
       affectedResources: [],
       affectedResourceCount: 900,
     }));
-    expect(affected(only(viewOf(cut)))).toEqual(['web_7']);
+    const state = only(viewOf(cut));
+    expect([affected(state), state.affectedCount]).toEqual([['web_7'], 900]);
   });
 
   test('whose cut list no longer names a VM keeps it', () => {
     const [first, second] = seenBy('web_0', [nothing, { events: [scheduled] }, { events: [started(scheduled)] }]);
     if (!first || !second) throw new Error('no records');
     const cut = { ...second, affectedResources: ['web_0'], affectedResourceCount: 2 };
-    expect(affected(only(viewOf([first, cut])))).toEqual(['web_0', 'web_1']);
+    const state = only(viewOf([first, cut]));
+    expect([affected(state), state.affectedCount]).toEqual([['web_0', 'web_1'], 2]);
+  });
+
+  test('says whose end another VM has withdrawn, and that the end reported later stands', () => {
+    const [, , web0] = seenBy('web_0', lifecycle);
+    // 12:00:04 web_0 says Completed; web_1 sees the event again a minute later, and its end an hour after that.
+    const web1 = seenBy('web_1', [...lifecycle, { events: [scheduled], after: 60 }, { ...nothing, after: 3600 }]);
+    const [back, over] = web1.slice(3);
+    if (!web0 || !back || !over) throw new Error('no records');
+    const withdrawn = (records: readonly LifecycleRecord[]) =>
+      only(viewOf(records)).views.map(({ vm, isEndWithdrawn }) => [vm.name, isEndWithdrawn]);
+    expect(withdrawn([web0])).toEqual([['web_0', false]]);
+    expect(withdrawn([web0, back])).toEqual([
+      ['web_0', true],
+      ['web_1', false],
+    ]);
+    expect(withdrawn([over, web0, back])).toEqual([
+      ['web_0', true],
+      ['web_1', false],
+    ]);
+  });
+
+  test('is silent a day after it was due and last reported, until it ends', () => {
+    const state = only(viewOf(seenBy('web_0', lifecycle.slice(0, 2))));
+    // Announced at second 2, due at second 900.
+    expect([state.lastAt, isSilent(state, new Date(at(900 + 86_400)))]).toEqual([new Date(at(2)), false]);
+    expect(isSilent(state, new Date(at(901 + 86_400)))).toBe(true);
+    const over = only(viewOf(seenBy('web_0', lifecycle)));
+    expect(isSilent(over, new Date(at(901 + 86_400)))).toBe(false);
   });
 
   test('shows how each VM sees it', () => {
@@ -263,6 +297,22 @@ describe('forgetting', () => {
     expect(back.flatMap((record) => fleet.add(record))).toEqual([scheduled.eventId.toLowerCase()]);
     expect(fleet.event(scheduled.eventId)).toMatchObject({ isOpen: true });
   });
+});
+
+test('a snapshot is kept for an event that another partition brings only later', () => {
+  const events = [nothing, nothing, nothing].map((one) => ({ ...one, after: 200 }));
+  const [snapshot] = seenBy('web_0', events, { state: { ...settled, streamId: 'new', snapshotDue: true } }).filter(
+    ({ phase }) => phase === 'Snapshot',
+  );
+  if (snapshot === undefined) throw new Error('no snapshot');
+  const stateAfter = (abandonedBefore: string) => {
+    const fleet = viewOf([snapshot]);
+    fleet.forget(new Date(at(100_000)), () => false, new Date(abandonedBefore));
+    for (const record of seenBy('web_0', lifecycle.slice(0, 3))) fleet.add(record);
+    return only(fleet);
+  };
+  expect(stateAfter(at(0))).toMatchObject({ isOpen: false, presumedEnd: { phase: 'Snapshot' } });
+  expect(stateAfter(at(100_000))).toMatchObject({ isOpen: true });
 });
 
 test('an open event is forgotten where no VM has reported it for long, and counts as new when one does', () => {
