@@ -8,6 +8,6 @@ export function stopOrReaderGone(stop: AbortSignal, stdout: Writable = process.s
   return AbortSignal.any([stop, reader.signal]);
 }
 
-/** Whether a picture can be drawn over itself. Without colours, lines are wanted. */
+/** Whether a picture can be drawn over itself. NO_COLOR takes only its colours: `mayColour`. */
 export const canRedraw = ({ isTTY }: { readonly isTTY?: boolean }, env: CommandContext['env']): boolean =>
-  isTTY === true && env.TERM !== 'dumb' && !env.NO_COLOR;
+  isTTY === true && env.TERM !== 'dumb';

@@ -1,4 +1,5 @@
 import { systemClock } from '../../clock.ts';
+import { mayColour } from '../../process/text-format.ts';
 import { type CommandContext, describeVerb, type Verb } from '../command-context.ts';
 import { Failure } from '../exit-codes.ts';
 import { canRedraw, stopOrReaderGone } from '../live-output.ts';
@@ -53,7 +54,7 @@ async function watch(
     const show = isJson ? printJsonChanges(print, statusVersion) : printChanges(print);
     return await watchStatus({ ...options, show });
   }
-  const screen = createScreen(print, true, () => stdout.columns);
+  const screen = createScreen(print, mayColour(stdout, env), () => stdout.columns);
   process.once('exit', () => screen.close());
   await watchStatus({ ...options, show: drawStatus(screen, () => stdout.rows) });
 }
