@@ -1,8 +1,8 @@
 import { formatCountdown } from '../clock.ts';
-import { type EventState, isSilent } from '../consumer/index.ts';
+import { azureTime, type EventState, isSilent, type LifecycleRecord } from '../consumer/index.ts';
 import { plural, type Row, span, toWidth, widthOf } from '../terminal/styled-text.ts';
 import type { FleetFeed } from './fleet-feed.ts';
-import { idFor, shortUtc, styleOf, utc, vmColumns, vmsOf } from './line.ts';
+import { idFor, plain, shortUtc, styleOf, utc, vmColumns, vmsOf } from './line.ts';
 import { isCurrent } from './transitions.ts';
 
 /** What the last rows of the terminal show. */
@@ -51,7 +51,7 @@ function problemRows(problems: FooterState['feed']['problems'], now: Date): read
   if (first === undefined) return [];
   const where = problems.length === 1 ? `partition ${first.partitionId}` : `${problems.length} partitions`;
   const since = formatCountdown((now.getTime() - first.since.getTime()) / 1000);
-  return [[span(` Not reading ${where} for ${since}: ${first.message}`, 'broken')]];
+  return [[span(` Not reading ${where} for ${since}: ${plain(first.message)}`, 'broken')]];
 }
 
 function eventRow(event: EventState, now: Date, columns: number): Row {
@@ -59,10 +59,11 @@ function eventRow(event: EventState, now: Date, columns: number): Row {
   const phase = hasStarted ? 'Started' : 'Scheduled';
   return [
     span(` ${phase.padEnd(9)}`, isSilent(event, now) ? 'quiet' : styleOf(phase)),
-    span(`  ${(latest?.eventType ?? 'unknown').padEnd(9)}  `),
+    span(`  ${plain(latest?.eventType ?? 'unknown').padEnd(9)}  `),
     span(vmsOf(event, latest).padEnd(vmColumns), 'strong'),
     span('  '),
     ...whenRow(event, now),
+    ...(latest?.isTest ? [span('  test')] : []),
     span('  '),
     span(idFor(event.eventId, columns), 'quiet'),
   ];
@@ -72,14 +73,7 @@ function whenRow(event: EventState, now: Date): Row {
   const { latest, hasStarted } = event;
   if (isSilent(event, now))
     return [span(`nothing reported for ${formatCountdown(silenceMs(event, now) / 1000)}`, 'quiet')];
-  if (hasStarted) {
-    const startedAt = latest?.startedAt ?? null;
-    return [
-      span(
-        startedAt === null ? 'in progress' : `for ${formatCountdown((now.getTime() - Date.parse(startedAt)) / 1000)}`,
-      ),
-    ];
-  }
+  if (hasStarted) return [span(progressOf(event, now))];
   const notBefore = latest?.notBefore ?? null;
   if (notBefore === null) return [span('at an unknown time')];
   const due = new Date(notBefore);
@@ -90,6 +84,22 @@ function whenRow(event: EventState, now: Date): Row {
     span(` not before ${shortUtc(due, now)}`, 'quiet'),
   ];
 }
+
+/** For how long, by Azure's clock, since the first VM saw it start; or where none did, at least since one first saw it started. */
+function progressOf({ steps, views }: EventState, now: Date): string {
+  const returnedAt = Math.max(...steps.filter(({ evidence }) => evidence.includes('reappeared')).map(azureTime));
+  const reports = [...steps, ...views.map(({ last }) => last)].filter(
+    (record) => record.startedAt !== null && azureTime(record) >= returnedAt,
+  );
+  if (reports.length === 0) return 'in progress';
+  const seconds = (now.getTime() - Math.min(...reports.map(startOf))) / 1000;
+  const isSeen = reports.some(({ startSeen }) => startSeen !== false);
+  return `for ${isSeen ? '' : 'at least '}${formatCountdown(Math.max(0, seconds))}`;
+}
+
+/** `startedAt` is by the clock of the VM. */
+const startOf = (record: LifecycleRecord): number =>
+  Date.parse(record.startedAt ?? record.observedAt) + azureTime(record) - Date.parse(record.observedAt);
 
 const silenceMs = ({ lastAt }: EventState, now: Date): number => now.getTime() - lastAt.getTime();
 

@@ -11,7 +11,7 @@ export const shortUtc = (at: Date, near: Date): string =>
   utc(at).slice(0, 10) === utc(near).slice(0, 10) ? utc(at).slice(11) : utc(at);
 
 /** Text of foreign origin: one line, without control characters that would move the cursor or change colours. */
-const plain = (text: string): string => text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
+export const plain = (text: string): string => text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
 
 /** How a phase is shown. */
 export function styleOf(phase: string): Style {
@@ -50,38 +50,61 @@ const mostNames = 2;
 
 const byNumber = new Intl.Collator('en', { numeric: true }).compare;
 
-/** `web_0, web_1 +3`: whom it affects, or affected. */
-export function vmsOf({ affected, named }: EventState, record: LifecycleRecord | null): string {
-  const vms = (affected.length > 0 ? affected : named).map(({ name }) => plain(name)).sort(byNumber);
+/** `web_0, web_1 +3`: whom it affects, or affected last. */
+export function vmsOf({ affectedLast, affectedCount, named }: EventState, record: LifecycleRecord | null): string {
+  const vms = (affectedLast.length > 0 ? affectedLast : named).map(({ name }) => plain(name)).sort(byNumber);
   if (vms.length === 0) return record?.observerAffected ? plain(record.vmName) : 'unknown VM';
-  const more = vms.length - mostNames;
-  return `${vms.slice(0, mostNames).join(', ')}${more > 0 ? ` +${more}` : ''}`;
+  const shown = vms.slice(0, mostNames);
+  const more = Math.max(vms.length, affectedCount) - shown.length;
+  return `${shown.join(', ')}${more > 0 ? ` +${more}` : ''}`;
 }
 
 /** What a person wants to know of a transition, most important first. */
 function detailsOf(transition: Transition): readonly string[] {
-  const { phase, record, isPresumed, corrects } = transition;
+  const { phase, record, isPresumed } = transition;
   const always = [
-    ...(corrects === null ? [] : [`corrects ${corrects}`]),
+    ...correctionOf(transition),
     ...(record.observerAffected || phase === 'Approved' || isPresumed ? [] : [`seen by ${plain(record.vmName)}`]),
     ...(record.isTest ? ['test'] : []),
   ];
-  if (isPresumed) return ['presumed: no VM is left to report it', ...always];
+  if (isPresumed) return [presumptionOf(record), ...always];
   switch (phase) {
     case 'Scheduled':
       return [...returnOf(record), ...leadOf(transition), ...expectationsOf(record), ...always];
     case 'Updated':
       return [...changesOf(transition), ...always];
     case 'Started':
-      return [
-        ...(record.noticeSeconds === null ? [] : [`after ${formatCountdown(record.noticeSeconds)} of notice`]),
-        ...always,
-      ];
+      return [...returnOf(record), ...startOf(transition), ...always];
     case 'Approved':
       return [`${record.evidence.map(plain).join(' ')}, by ${plain(record.vmName)}`, ...always];
     default:
-      return [...measuredIn(record), record.evidence.map(plain).join(' '), ...always].filter((text) => text !== '');
+      return [...measuredIn(transition), record.evidence.map(plain).join(' '), ...always].filter((text) => text !== '');
   }
+}
+
+function correctionOf({ phase, corrects, isLongerOutage }: Transition): readonly string[] {
+  if (isLongerOutage) return ['the longest outage so far'];
+  if (corrects === null) return [];
+  return [corrects === phase ? 'was presumed' : `corrects ${corrects}`];
+}
+
+const presumptionOf = ({ phase, vmName }: LifecycleRecord): string =>
+  phase === 'Snapshot'
+    ? `presumed: ${plain(vmName)} lost its state and no longer lists it`
+    : 'presumed: due to be deleted, no end reported in 10 min';
+
+/** What one VM measured is no statement about the others. */
+const isOfOneOfMany = ({ affectedLast, affectedCount, named }: EventState): boolean =>
+  Math.max(affectedLast.length > 0 ? affectedLast.length : named.length, affectedCount) > 1;
+
+function startOf({ event, record }: Transition): readonly string[] {
+  const { noticeSeconds, startSeen, vmName } = record;
+  const isSeen = startSeen !== false;
+  const notice = `${isSeen ? '' : 'at most '}${formatCountdown(noticeSeconds ?? 0)} of notice`;
+  return [
+    ...(isSeen ? [] : ['at this time or earlier']),
+    ...(noticeSeconds === null ? [] : [isOfOneOfMany(event) ? `${plain(vmName)} had ${notice}` : `after ${notice}`]),
+  ];
 }
 
 /** An event that had ended is back. */
@@ -131,19 +154,25 @@ const few = (names: readonly string[]): readonly string[] =>
 
 const shown = (value: unknown, at: Date): string => {
   if (value === null || value === undefined || value === '') return 'none';
-  const isTime = typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value);
+  const isTime = typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) && !Number.isNaN(Date.parse(value));
   return isTime ? shortUtc(new Date(value), at) : plain(String(value)).slice(0, 40);
 };
 
 /** What the VM measured on itself. */
-function measuredIn(record: LifecycleRecord): readonly string[] {
-  const { observedPauseTotalMs, observedOutageSeconds, startedSeconds } = record;
-  return [
+function measuredIn({ event, record }: Transition): readonly string[] {
+  const { observedPauseTotalMs, observedOutageSeconds, startedSeconds, vmName } = record;
+  const measured = [
     ...(observedPauseTotalMs ? [`paused ${(observedPauseTotalMs / 1000).toFixed(1)} s`] : []),
     ...(observedOutageSeconds === null ? [] : [`down ${formatCountdown(observedOutageSeconds)}`]),
+  ].join(', ');
+  return [
+    ...(measured === '' ? [] : [isOfOneOfMany(event) ? `${plain(vmName)} ${measured}` : measured]),
     ...(startedSeconds === null ? [] : [`${formatCountdown(startedSeconds)} after its start`]),
   ];
 }
+
+/** What JSON leaves as it is, and some terminals obey. */
+const controls = /[\u007f-\u009f]/g;
 
 /** One transition as one line of JSON: `record` is as it was received. */
 export function jsonOf({ phase, at, event, record, isPresumed, corrects }: Transition): string {
@@ -160,5 +189,5 @@ export function jsonOf({ phase, at, event, record, isPresumed, corrects }: Trans
     affected: affected.map(({ name }) => name),
     named: named.map(({ name }) => name),
     record,
-  });
+  }).replace(controls, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
 }

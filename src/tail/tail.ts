@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { isShown, type TransitionFilter } from './filter.ts';
 import type { FleetFeed } from './fleet-feed.ts';
+import { plain } from './line.ts';
 import type { TailOutput } from './output.ts';
 import { isCurrent, type Transition, Transitions } from './transitions.ts';
 
@@ -49,7 +50,7 @@ export async function tail({ feed, filter, onlyOwn, from, output, clock, stop }:
       if (notice !== lastNotice) output.notice(notice);
       lastNotice = notice;
     },
-    onInvalid: (problem) => output.notice(`Skipped a message: ${problem}`),
+    onInvalid: (problem) => output.notice(`Skipped a message: ${plain(problem)}`),
   });
   function printHistory(): void {
     const now = clock.now();
@@ -77,4 +78,4 @@ export async function tail({ feed, filter, onlyOwn, from, output, clock, stop }:
 }
 
 export const noticeOf = ({ message, remedy }: { readonly message: string; readonly remedy: string | null }): string =>
-  remedy === null ? message : `${message}\n\n  ${remedy}\n`;
+  remedy === null ? plain(message) : `${plain(message)}\n\n  ${remedy}\n`;

@@ -1,4 +1,11 @@
-import { azureTime, type EventState, type FleetView, type LifecycleRecord, type Phase } from '../consumer/index.ts';
+import {
+  azureTime,
+  type EventState,
+  type FleetView,
+  isEnd,
+  type LifecycleRecord,
+  type Phase,
+} from '../consumer/index.ts';
 
 /** A change of an event, by what all VMs reported: many records, one transition. */
 export interface Transition {
@@ -9,16 +16,20 @@ export interface Transition {
   readonly record: LifecycleRecord;
   /** After it. */
   readonly event: EventState;
-  /** No VM reported the end: the only one that could was deleted, or lost its state. */
+  /** No VM reported the end: it was due to be deleted, or lost its state (then `record` is its `Snapshot`). */
   readonly isPresumed: boolean;
-  /** The phase of the end that was known before: a VM reported better evidence since. */
+  /** The phase of the end that was given out before: a VM reported better evidence since, a presumed end, or a longer outage. */
   readonly corrects: Phase | null;
+  /** The end was given out before; `record` is of another VM, which measured a longer outage. */
+  readonly isLongerOutage: boolean;
 }
 
 /** What was already given out of one event. */
 interface Known {
   readonly steps: Set<string>;
-  end: Phase | null;
+  end: { readonly phase: Phase; readonly isPresumed: boolean } | null;
+  /** The longest, of its end. */
+  outageSeconds: number;
   /** The transitions that a VM reported which the event affects. */
   readonly own: Set<string>;
 }
@@ -70,19 +81,40 @@ export class Transitions {
     const isDue = ({ transitionId }: LifecycleRecord): boolean => !this.#onlyOwn || known.own.has(transitionId);
     const steps = event.steps.filter((step) => !known.steps.has(step.transitionId) && isDue(step));
     for (const { transitionId } of steps) known.steps.add(transitionId);
-    const end = endOf(event, now);
-    const isNewEnd = end !== null && end.phase !== known.end && (end.isPresumed || isDue(end.record));
-    const corrects = isNewEnd ? known.end : null;
-    if (end === null) known.end = null;
-    else if (isNewEnd) known.end = end.phase;
     return [
-      ...steps.map((record) => ({ phase: record.phase, record, at: timeOf(record), isPresumed: false })),
-      ...(isNewEnd ? [end] : []),
-    ].map((one) => ({ ...one, event, corrects: one === end ? corrects : null }));
+      ...steps.map((record) => ({ phase: record.phase, record, at: timeOf(record), isPresumed: false, ...noEnd })),
+      ...this.#newEnds(known, endOf(event, now), event, isDue),
+    ].map((one) => ({ ...one, event }));
+  }
+
+  #newEnds(
+    known: Known,
+    end: End | null,
+    event: EventState,
+    isDue: (record: LifecycleRecord) => boolean,
+  ): readonly Omit<Transition, 'event'>[] {
+    if (end === null) {
+      known.end = null;
+      known.outageSeconds = 0;
+      return [];
+    }
+    const ends: Omit<Transition, 'event'>[] = [];
+    const isNew = end.phase !== known.end?.phase || (known.end.isPresumed && !end.isPresumed);
+    if (isNew && (end.isPresumed || isDue(end.record))) {
+      ends.push({ ...end, corrects: known.end?.phase ?? null, isLongerOutage: false });
+      known.end = end;
+      known.outageSeconds = Math.max(known.outageSeconds, outageOf(end.record));
+    }
+    const worst = end.isPresumed ? null : longestOutage(event);
+    if (known.end !== null && worst !== null && outageOf(worst) > known.outageSeconds) {
+      ends.push({ ...end, record: worst, at: timeOf(worst), corrects: known.end.phase, isLongerOutage: true });
+      known.outageSeconds = outageOf(worst);
+    }
+    return ends;
   }
 
   #knownOf(eventId: string): Known {
-    const known = this.#known.get(eventId) ?? { steps: new Set(), end: null, own: new Set() };
+    const known = this.#known.get(eventId) ?? { steps: new Set(), end: null, outageSeconds: 0, own: new Set() };
     this.#known.set(eventId, known);
     return known;
   }
@@ -103,7 +135,18 @@ export const isCurrent = (event: EventState, now: Date): boolean => event.isOpen
 const isPresumedOver = ({ presumedOverAt }: EventState, now: Date): boolean =>
   presumedOverAt !== null && presumedOverAt <= now;
 
-function endOf(event: EventState, now: Date): Omit<Transition, 'event' | 'corrects'> | null {
+type End = Omit<Transition, 'event' | keyof typeof noEnd>;
+const noEnd = { corrects: null, isLongerOutage: false };
+
+const outageOf = ({ observedOutageSeconds }: LifecycleRecord): number => observedOutageSeconds ?? 0;
+
+/** Of the ends that VMs reported, and no VM withdrew. */
+function longestOutage({ views }: EventState): LifecycleRecord | null {
+  const ends = views.filter(({ last, isAffected, isEndWithdrawn }) => isEnd(last) && isAffected && !isEndWithdrawn);
+  return ends.map(({ last }) => last).sort((a, b) => outageOf(b) - outageOf(a))[0] ?? null;
+}
+
+function endOf(event: EventState, now: Date): End | null {
   const { end, presumedEnd, presumedOverAt, latest } = event;
   if (end !== null) return { phase: end.phase, record: end, at: timeOf(end), isPresumed: false };
   if (presumedEnd !== null) return { phase: 'Ended', record: presumedEnd, at: timeOf(presumedEnd), isPresumed: true };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FleetView } from '../../src/consumer/index.ts';
+import { FleetView, type LifecycleRecord } from '../../src/consumer/index.ts';
 import type { FeedProblem } from '../../src/tail/fleet-feed.ts';
 import { type FooterState, footer } from '../../src/tail/footer.ts';
 import { toText } from '../../src/terminal/styled-text.ts';
@@ -62,6 +62,56 @@ describe('the footer', () => {
       'nothing reported for 3 d 0 h  AAAAAAAA',
       'nothing reported for 3 d 0 h  BBBBBBBB',
     ]);
+  });
+
+  test('counts from the first start that any VM saw, by Azure’s clock, since the event returned', () => {
+    const reboot = event({ eventType: 'Reboot', resources: ['web_0', 'web_1'] });
+    const [begun0, begun1] = ['web_0', 'web_1'].map((vm) =>
+      observe([nothing, { events: [started(reboot)] }], { observer: observerNamed(vm) }).records.at(-1),
+    );
+    if (!begun0 || !begun1) throw new Error('no records');
+    const shown = (...records: readonly LifecycleRecord[]): string => {
+      const view = new FleetView();
+      for (const record of records) view.add(record);
+      return (
+        rows(at(100), { view })[2]
+          ?.replace(/^.*? {2}(for|in) /, '$1 ')
+          .replace(/ {2}.*$/, '') ?? ''
+      );
+    };
+    // web_0 saw the start at 12:00:20 by a clock that is 5 min behind; web_1 was down, and saw at 12:01:30 that it had started.
+    const seen = {
+      ...begun0,
+      observedAt: at(20 - 300),
+      startedAt: at(20 - 300),
+      clockOffsetSeconds: 300,
+      startSeen: true,
+    };
+    const late = { ...begun1, observedAt: at(90), startedAt: at(90), startSeen: false };
+    expect(shown(seen)).toBe('for 1 min 20 s');
+    expect(shown(late)).toBe('for at least 10 s');
+    expect(shown(late, seen)).toBe('for 1 min 20 s');
+    const ahead = { ...seen, observedAt: at(130), startedAt: at(130), clockOffsetSeconds: 0 };
+    expect(shown(ahead)).toBe('for 0 s');
+    const again = {
+      recordId: 'again',
+      transitionId: 'again',
+      evidence: ['reappeared'],
+      observedAt: at(60),
+      startedAt: at(60),
+    };
+    expect(shown(seen, { ...seen, ...again, sequence: 9, clockOffsetSeconds: 0 })).toBe('for 40 s');
+  });
+
+  test('marks an event of a test, and shows no control character of what Azure wrote', () => {
+    const hostile = event({ eventType: 'Re\u001b[2J\u009bboot' });
+    const [record] = observe([nothing, { events: [hostile] }]).records;
+    const view = new FleetView({ includeTests: true });
+    if (record) view.add({ ...record, isTest: true });
+    const broken = { ...problem('1'), message: 'Nothing\u001b[2J listens.' };
+    const drawn = rows(at(10), { view, problems: [broken] });
+    expect(drawn[3]).toMatch(/^ Scheduled {2}Re \[2J boot .* {2}test {2}/);
+    expect(drawn.join('')).not.toMatch(/\p{Cc}/u);
   });
 
   test('takes a third of the terminal, and says how many events are not shown', () => {

@@ -47,6 +47,11 @@ const announcements: readonly { of: string; given: Given; says: string }[] = [
     given: { affectedResources: ['a', 'b', 'c', 'd'], affectedResourceCount: 4 },
     says: ' a, b +3 ',
   },
+  {
+    of: 'a list that Azure cut',
+    given: { affectedResources: ['a', 'web_3'], affectedResourceCount: 1500 },
+    says: ' a, web_3 +1498 ',
+  },
   { of: 'a hostile name', given: { affectedResources: ['a\u001b[31m\nb', 'c'] }, says: ' a [31m b, c +1 ' },
 ];
 
@@ -54,10 +59,23 @@ test.for(announcements)('an announcement with $of says so', ({ given, says }) =>
   expect(text({ ...scheduled, ...given })).toContain(says);
 });
 
+const alone: Given = { affectedResources: ['web_3'], affectedResourceCount: 1 };
 const unmeasured = { observedPauseTotalMs: 0, observedOutageSeconds: null, startedSeconds: null };
 const others: readonly { phase: NonNullable<Given['phase']>; given: Given; says: string }[] = [
-  { phase: 'Started', given: {}, says: 'after 14 min 59 s of notice' },
-  { phase: 'Completed', given: {}, says: 'paused 3.0 s, down 41 s, 7 s after its start, said-by-azure' },
+  { phase: 'Started', given: {}, says: '  web_3 had 14 min 59 s of notice  ' },
+  { phase: 'Started', given: alone, says: '  after 14 min 59 s of notice  ' },
+  {
+    phase: 'Started',
+    given: { ...alone, startSeen: false },
+    says: '  at this time or earlier, after at most 14 min 59 s of notice  ',
+  },
+  {
+    phase: 'Started',
+    given: { ...alone, noticeSeconds: null, evidence: ['reappeared'] },
+    says: 'web_3                 listed again  602D',
+  },
+  { phase: 'Completed', given: {}, says: '  web_3 paused 3.0 s, down 41 s, 7 s after its start, said-by-azure' },
+  { phase: 'Completed', given: { observedPauseTotalMs: 0 }, says: '  web_3 down 41 s, 7 s after its start' },
   {
     phase: 'Canceled',
     given: { ...unmeasured, evidence: ['left-before-not-before'] },
@@ -82,9 +100,31 @@ const others: readonly { phase: NonNullable<Given['phase']>; given: Given; says:
 ];
 
 test.for(others)('$phase says $says', ({ phase, given, says }) => {
-  const line = text(scheduled, { phase, observedAt: '2026-03-14T09:26:54.000Z', ...given });
+  const announced = given.affectedResources === undefined ? scheduled : { ...scheduled, ...alone };
+  const line = text(announced, { phase, observedAt: '2026-03-14T09:26:54.000Z', ...given });
   expect(line.startsWith(`2026-03-14T09:26:54Z  ${phase.padEnd(9)}  Freeze     `)).toBe(true);
   expect(line).toContain(says);
+});
+
+test('an end names the VMs that the event affected last, not those that left it', () => {
+  const without: Given = { phase: 'Updated', observedAt: '2026-03-14T09:26:54.000Z', ...alone };
+  const line = text(scheduled, without, { phase: 'Completed', observedAt: '2026-03-14T09:26:55.000Z', ...alone });
+  expect(line).toContain('Completed  Freeze     web_3                 paused 3.0 s, down 41 s,');
+});
+
+test('a presumed end says why it is presumed', () => {
+  const evicted = { ...scheduled, ...alone, eventType: 'Preempt', notBefore: '2026-03-14T09:18:00.000Z' };
+  expect(text(evicted)).toContain('web_3                 presumed: due to be deleted, no end reported in 10 min  602D');
+  const begunAnew: Given = { phase: 'Snapshot', streamId: 'new', observedAt: '2026-03-14T09:29:00.000Z' };
+  expect(text(scheduled, { ...begunAnew, eventsInSight: [] })).toContain(
+    '2026-03-14T09:29:00Z  Ended      Freeze     web_3, web_7          presumed: web_3 lost its state and no longer lists it  602D',
+  );
+});
+
+test('a time that is none is shown as the text that it is', () => {
+  const changes = [{ field: 'eventStatus' as const, from: null, to: '2026-99-99T00:00' }];
+  const line = text(scheduled, { phase: 'Updated', observedAt: '2026-03-14T09:26:54.000Z', changes });
+  expect(line).toContain('eventStatus none → 2026-99-99T00:00');
 });
 
 test('a line for a narrow terminal has the beginning of the id', () => {
@@ -111,4 +151,11 @@ test('the JSON of a transition has the fold beside the record as it was received
     named: ['web_3', 'web_7'],
   });
   expect(record).toEqual(sampleRecord({ ...scheduled, recordId: '0', transitionId: '0', changes: [] }));
+});
+
+test('the JSON of a transition has no control characters, and the same value', () => {
+  const description = '\u001b[2J \u009b2J \u007f \u0085 é';
+  const json = jsonOf(lastOf({ ...scheduled, description }));
+  expect(json).not.toMatch(/\p{Cc}/u);
+  expect(JSON.parse(json).record.description).toBe(description);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { LifecycleRecord } from '../../src/consumer/index.ts';
+import { type LifecycleRecord, parseEventData } from '../../src/consumer/index.ts';
 import { createFleetFeed } from '../../src/tail/fleet-feed.ts';
 import { lineOutput, terminalOutput } from '../../src/tail/output.ts';
 import { HubRefused } from '../../src/tail/refusal.ts';
@@ -146,6 +146,19 @@ describe('a tail', () => {
     const { feed, err, end } = follow();
     feed.onMessages([{ kind: 'invalid', problem: 'partition 0: vmId: expected a text' }], '0');
     expect(err).toEqual(['Skipped a message: partition 0: vmId: expected a text\n']);
+    await end();
+  });
+
+  test('passes no control character of a message on to the terminal', async () => {
+    const { feed, err, end } = follow();
+    const body = JSON.stringify({ ...history[0], tags: { 'a\u001b[2J\u009b\u202e': 1 } });
+    const properties = { 'cloudEvents:type': 'com.scheduledeventsbridge.scheduledevent.scheduled.v1' };
+    const bad = parseEventData({ body, properties });
+    const noJson = parseEventData({ body: '{\u001b[2J\u009b}', properties });
+    expect([bad.kind, noJson.kind]).toEqual(['invalid', 'invalid']);
+    feed.onMessages([bad, noJson], '0');
+    expect(err).toHaveLength(2);
+    for (const text of err) expect(text.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}]/u);
     await end();
   });
 });

@@ -85,6 +85,37 @@ describe('an end that no VM can report', () => {
   });
 });
 
+test('an end that was presumed is found when a VM reports it, though the phase is the same', () => {
+  const preempt = event({ eventType: 'Preempt', notBefore: at(0) });
+  const [scheduled] = reported('web_0', [nothing, { events: [preempt] }]);
+  if (scheduled === undefined) throw new Error('no record');
+  // Presumed ended at 12:10:00; at 12:20 the VM, which was not deleted, reports that it has ended.
+  const { view, transitions } = arriving([scheduled], {}, new Date(at(599)));
+  expect(transitions.allNews(new Date(at(600)))).toMatchObject([{ phase: 'Ended', isPresumed: true, corrects: null }]);
+  view.add({ ...scheduled, recordId: 'end', transitionId: 'end', sequence: 2, phase: 'Ended', observedAt: at(1200) });
+  const reportedEnd = { phase: 'Ended', isPresumed: false, corrects: 'Ended', isLongerOutage: false };
+  expect(transitions.allNews(new Date(at(1200)))).toMatchObject([{ ...reportedEnd, at: new Date(at(1200)) }]);
+  expect(transitions.allNews(new Date(at(1201)))).toEqual([]);
+});
+
+test('a longer outage that another VM reports of an event that has ended is found', () => {
+  const ends = ['web_0', 'web_1', 'web_2', 'web_3'].map((vm, index) => {
+    const named = event({ resources: ['web_0', 'web_1', 'web_2', 'web_3'] });
+    const [, , end] = reported(vm, [nothing, { events: [named] }, { events: [started(named)] }, nothing]);
+    if (end === undefined) throw new Error('no end');
+    // 12:00, 12:05, 12:10, 12:15.
+    return { ...end, observedAt: at(300 * index), observedOutageSeconds: [12, 5, 1400, 1300][index] ?? null };
+  });
+  const { found } = arriving(ends);
+  const facts = found.map(({ phase, at: time, record, corrects, isLongerOutage }) => [
+    ...[phase, time.toISOString(), record.vmName, record.observedOutageSeconds, corrects, isLongerOutage],
+  ]);
+  expect(facts).toEqual([
+    ['Completed', at(0), 'web_0', 12, null, false],
+    ['Completed', at(600), 'web_2', 1400, 'Completed', true],
+  ]);
+});
+
 test('in a random fleet every step is found once, and an event that left has an end', () => {
   let left = 0;
   const count = runs('transitions of a fleet', { quick: 6, full: 400 });
