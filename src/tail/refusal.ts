@@ -51,7 +51,8 @@ export interface ReadFrom {
 /** What an error of the client or the credential means for a reader, and how to fix it. */
 export function explainRefusal(error: unknown, stage: Stage, from: ReadFrom): HubProblem {
   if (error instanceof HubRefused) return error.problem;
-  if (stage === 'token') return noToken(reasonWithoutToken(error));
+  if (stage === 'token')
+    return isRejectedIdentity(error) ? rejectedIdentity(error) : noToken(reasonWithoutToken(error));
   const to: Destination = {
     ...destinationOf(from.config),
     addressKey: 'the namespace',
@@ -87,6 +88,24 @@ export const noToken = (reason: string) =>
     remedy: 'az login',
     isPermanent: true,
   }) satisfies HubProblem;
+
+/**
+ * Of a service principal or workload identity: the credentials that read the variables fail with this error, all others of the SDK's
+ * chain with one of a credential that is not there.
+ */
+const isRejectedIdentity = (error: unknown): error is Error =>
+  error instanceof Error && error.name === 'AuthenticationError';
+
+function rejectedIdentity({ message }: Error): HubProblem {
+  const [, ofEntra = message] = /(AADSTS\d+:.*?)(?:Trace ID:|$)/s.exec(message) ?? [];
+  const reason = oneLine(ofEntra.replace(/To troubleshoot, visit \S+/g, '')).replace(/[\s.,;:]+$/, '');
+  return {
+    code: 'identity-rejected',
+    message: `The identity in the AZURE_ variables gets no token (${reason}). Correct AZURE_TENANT_ID, AZURE_CLIENT_ID and its secret or certificate, or unset them to read with a managed identity or the account of the Azure CLI.`,
+    remedy: null,
+    isPermanent: true,
+  };
+}
 
 /** Errors that mean something else to a reader than to a sender. */
 function readingFailure({ code, message }: ErrorDetail, stage: Stage, from: ReadFrom): Failure | null {

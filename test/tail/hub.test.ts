@@ -1,5 +1,5 @@
 import { EventHubConsumerClient } from '@azure/event-hubs';
-import { ManagedIdentityCredential } from '@azure/identity';
+import { AuthenticationError, ManagedIdentityCredential } from '@azure/identity';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EventHubsConfig } from '../../src/sinks/event-hubs/config.ts';
 import { openFleetFeed } from '../../src/tail/fleet-feed.ts';
@@ -171,6 +171,25 @@ describe('a reader that is refused', () => {
     expect(await refusal(opening)).toMatchObject({
       code: 'no-token',
       message: expect.stringMatching(/^No identity to read with \(the sign-in has expired\)\. Sign in \(az login\)/),
+    });
+  });
+
+  test('because its service principal is rejected gets the reason, and no command to sign in', async () => {
+    // As EnvironmentCredential of @azure/identity wraps what Microsoft Entra answers to a wrong secret.
+    const rejected = new AuthenticationError(400, {
+      error:
+        'EnvironmentCredential authentication failed. To troubleshoot, visit https://aka.ms/azsdk/js/identity/environmentcredential/troubleshoot.',
+      error_description:
+        'invalid_client: 7000215 - [2026-01-31 09:00:00Z]: AADSTS7000215: Invalid client secret provided. Trace ID: 5d17 Correlation ID: 9c41',
+    });
+    const credential = { getToken: () => Promise.reject(rejected) };
+    const opening = openHub({ config: local.eventHubs(), credential, consumerGroup: 'tail' }, signal);
+    expect(await refusal(opening)).toEqual({
+      code: 'identity-rejected',
+      message:
+        'The identity in the AZURE_ variables gets no token (AADSTS7000215: Invalid client secret provided). Correct AZURE_TENANT_ID, AZURE_CLIENT_ID and its secret or certificate, or unset them to read with a managed identity or the account of the Azure CLI.',
+      remedy: null,
+      isPermanent: true,
     });
   });
 
