@@ -13,6 +13,8 @@ export interface StreamState {
   readonly lastPosition: number;
   /** Positions that never arrived between two that did. Fresh ones may still be on their way, in another partition. */
   readonly missing: readonly NumberRange[];
+  /** When the VM first reported in it, of what arrived, by Azure's clock. */
+  readonly firstAt: Date;
   /** When the VM last reported in it, by Azure's clock. */
   readonly lastAt: Date;
 }
@@ -36,6 +38,7 @@ export interface FleetViewOptions {
 interface Stream {
   readonly positions: NumberRanges;
   latest: LifecycleRecord;
+  firstAt: number;
 }
 
 /**
@@ -122,13 +125,14 @@ export class FleetView {
   streams(): readonly StreamState[] {
     return [...this.#streams.values()]
       .map(
-        ({ positions, latest }): StreamState => ({
+        ({ positions, latest, firstAt }): StreamState => ({
           streamId: latest.streamId,
           vm: vmOf(latest, latest.vmName),
           vmId: latest.vmId.toLowerCase(),
           firstPosition: positions.first ?? 0,
           lastPosition: positions.last ?? 0,
           missing: positions.missing,
+          firstAt: new Date(firstAt),
           lastAt: new Date(azureTime(latest)),
         }),
       )
@@ -141,11 +145,14 @@ export class FleetView {
    * @param isKept events that are not forgotten yet.
    * @param abandonedBefore forgets open events too if no VM has reported them since, because a VM that was deleted reports no end; the ids
    * that remain; and snapshots, which may end an event that another partition brings only later. It has to be earlier than `before`, by more than the hub keeps messages. Default: never.
+   * @param streamsBefore forgets streams of which every record is older. While the backlog is read it has to be as early as `abandonedBefore`:
+   * a stream that is forgotten between the records of two partitions seems to lack some. Default: `before`.
    */
   forget(
     before: Date,
     isKept: (event: EventState) => boolean = () => false,
     abandonedBefore: Date = new Date(0),
+    streamsBefore: Date = before,
   ): void {
     const isOld = (record: LifecycleRecord): boolean => azureTime(record) < before.getTime();
     const isAbandoned = (record: LifecycleRecord): boolean => azureTime(record) < abandonedBefore.getTime();
@@ -161,7 +168,8 @@ export class FleetView {
     }
     for (const [eventId, at] of this.#forgotten) if (at < abandonedBefore.getTime()) this.#forgotten.delete(eventId);
     for (const [vmId, eventIds] of this.#eventsOfVm) if (eventIds.size === 0) this.#eventsOfVm.delete(vmId);
-    for (const [key, { latest }] of this.#streams) if (isOld(latest)) this.#streams.delete(key);
+    for (const [key, { latest }] of this.#streams)
+      if (azureTime(latest) < streamsBefore.getTime()) this.#streams.delete(key);
     for (const [vmId, snapshots] of this.#snapshots) {
       if ((this.#eventsOfVm.get(vmId)?.size ?? 0) === 0 && [...snapshots.values()].every(isAbandoned))
         this.#snapshots.delete(vmId);
@@ -171,8 +179,13 @@ export class FleetView {
   /** Positions are counted over all records, tests too. */
   #count(record: LifecycleRecord): void {
     const key = `${record.vmId.toLowerCase()} ${record.streamId}`;
-    const stream = entryOf(this.#streams, key, () => ({ positions: new NumberRanges(), latest: record }));
+    const stream = entryOf(this.#streams, key, () => ({
+      positions: new NumberRanges(),
+      latest: record,
+      firstAt: azureTime(record),
+    }));
     stream.positions.add(record.position);
+    stream.firstAt = Math.min(stream.firstAt, azureTime(record));
     if (record.position > stream.latest.position) stream.latest = record;
   }
 }

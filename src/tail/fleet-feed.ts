@@ -1,5 +1,12 @@
 import { type Clock, systemClock } from '../clock.ts';
-import { FleetView, followHub, type HubReader, type LifecycleRecord, type Message } from '../consumer/index.ts';
+import {
+  azureTime,
+  FleetView,
+  followHub,
+  type HubReader,
+  type LifecycleRecord,
+  type Message,
+} from '../consumer/index.ts';
 import type { Hub } from './hub.ts';
 import { type HubProblem, HubRefused } from './refusal.ts';
 
@@ -34,6 +41,10 @@ export interface FleetFeed {
   readonly refusal: HubRefused | null;
   /** Records so far, copies too. */
   readonly recordCount: number;
+  /** Messages that claim to be records, but are none. */
+  readonly skippedCount: number;
+  /** Of the first report that was read, by Azure's clock: nothing is known of the time before. Null: there was none. */
+  readonly oldestAt: Date | null;
   /** Empty while every partition is read. */
   readonly problems: readonly FeedProblem[];
   /** @returns a function that ends the subscription. A listener that throws ends the process. */
@@ -94,6 +105,8 @@ class Feed implements ManualFeed, HubReader {
   refusal: HubRefused | null = null;
   isHistoryRead = false;
   recordCount = 0;
+  skippedCount = 0;
+  oldestAt: Date | null = null;
   readonly #clock: Clock;
   readonly #explain: FeedSettings['explain'];
   readonly #rememberMs: number;
@@ -129,7 +142,10 @@ class Feed implements ManualFeed, HubReader {
     this.#read.add(partitionId);
     if (this.#problems.delete(partitionId)) this.#notify((one) => one.onProblems?.(this.problems));
     for (const message of messages) {
-      if (message.kind === 'invalid') this.#notify((one) => one.onInvalid?.(message.problem));
+      if (message.kind === 'invalid') {
+        this.skippedCount += 1;
+        this.#notify((one) => one.onInvalid?.(message.problem));
+      }
       if (message.kind === 'record') this.#add(message.record);
     }
     this.#forget();
@@ -156,6 +172,8 @@ class Feed implements ManualFeed, HubReader {
 
   #add(record: LifecycleRecord): void {
     this.recordCount += 1;
+    const at = azureTime(record);
+    if (this.oldestAt === null || at < this.oldestAt.getTime()) this.oldestAt = new Date(at);
     const changed = this.view.add(record);
     this.#notify((one) => one.onRecord?.(record, changed));
   }
@@ -171,6 +189,8 @@ class Feed implements ManualFeed, HubReader {
     this.#forgetAtCount = this.recordCount + forgetEvery;
     const keepSince = this.isHistoryRead ? Number.POSITIVE_INFINITY : this.#keepSince;
     const before = Math.min(now - this.#rememberMs, keepSince);
-    this.view.forget(new Date(before), undefined, new Date(Math.min(now - abandonedMs, before - this.#rememberMs)));
+    const abandonedBefore = new Date(Math.min(now - abandonedMs, before - this.#rememberMs));
+    const streamsBefore = this.isHistoryRead ? new Date(before) : abandonedBefore;
+    this.view.forget(new Date(before), undefined, abandonedBefore, streamsBefore);
   }
 }

@@ -8,8 +8,10 @@ import { isCurrent } from './transitions.ts';
 /** What the last rows of the terminal show. */
 export interface FooterState {
   readonly hub: string;
-  readonly feed: Pick<FleetFeed, 'view' | 'isHistoryRead' | 'recordCount' | 'problems'>;
+  readonly feed: Pick<FleetFeed, 'view' | 'isHistoryRead' | 'recordCount' | 'skippedCount' | 'oldestAt' | 'problems'>;
   readonly isShown: (event: EventState) => boolean;
+  /** What the records show to be missing; see `lossesOf`. */
+  readonly losses: string | null;
 }
 
 /** At least two thirds of the terminal are for lines. */
@@ -19,31 +21,46 @@ const mostRows = 10;
 export function footer(state: FooterState, now: Date, terminal: { columns: number; rows: number }): readonly Row[] {
   const { feed, isShown } = state;
   const { columns } = terminal;
-  const events = feed.isHistoryRead
-    ? feed.view
-        .events()
-        .filter((event) => isCurrent(event, now) && isShown(event))
-        .sort((a, b) => rankOf(a, now) - rankOf(b, now))
-    : [];
+  const open = feed.isHistoryRead ? feed.view.events().filter((event) => isCurrent(event, now)) : [];
+  const events = open.filter(isShown).sort((a, b) => rankOf(a, now) - rankOf(b, now));
   const room = Math.max(1, Math.min(mostRows, Math.floor(terminal.rows / 3)) - 2);
   const shown = events.length > room ? events.slice(0, room - 1) : events;
   const hidden = events.length - shown.length;
   return [
     [span('─'.repeat(columns - 1), 'quiet')],
-    heading(state, events.length, now, columns),
+    heading(state, { open: open.length, shown: events.length }, now, columns),
     ...problemRows(feed.problems, now),
+    ...lossRows(state),
     ...shown.map((event) => eventRow(event, now, columns)),
     ...(hidden > 0 ? [[span(` and ${hidden} more`, 'quiet')] as Row] : []),
   ].map((row) => cut(row, columns - 1));
 }
 
-function heading({ hub, feed }: FooterState, open: number, now: Date, columns: number): Row {
+interface Counts {
+  readonly open: number;
+  readonly shown: number;
+}
+
+function heading({ hub, feed }: FooterState, counts: Counts, now: Date, columns: number): Row {
   const left: Row = feed.isHistoryRead
-    ? [span(` ${open === 0 ? 'No open event' : plural(open, 'open event')}`, 'strong')]
+    ? [span(` ${claimOf(counts, feed.oldestAt, now)}`, 'strong')]
     : [span(` Reading what the hub holds: ${plural(feed.recordCount, 'record')}`, 'quiet')];
   const right: Row = [span(`${hub}  `, 'quiet'), span(utc(now))];
   const blanks = columns - 1 - widthOf(left) - widthOf(right);
   return blanks < 2 ? left : [...left, span(' '.repeat(blanks)), ...right];
+}
+
+/** An event that was announced before the hub's oldest message is not known. */
+function claimOf({ open, shown }: Counts, oldestAt: Date | null, now: Date): string {
+  if (shown > 0) return plural(shown, 'open event');
+  if (open > 0) return `No open event matches the filters, ${open} in all`;
+  return oldestAt === null ? 'No record in the hub' : `No open event in the hub since ${shortUtc(oldestAt, now)}`;
+}
+
+function lossRows({ losses, feed: { skippedCount } }: FooterState): readonly Row[] {
+  const skipped = skippedCount === 0 ? null : `${plural(skippedCount, 'message')} skipped`;
+  const found = [losses, skipped].filter((one) => one !== null);
+  return found.length === 0 ? [] : [[span(` ${found.join(', ')}`, 'broken')]];
 }
 
 function problemRows(problems: FooterState['feed']['problems'], now: Date): readonly Row[] {

@@ -11,6 +11,8 @@ export interface TailOutput {
   transitions(news: readonly Transition[]): void;
   /** About the tail itself: not part of what is tailed. */
   notice(text: string): void;
+  /** What the records show to be missing; null: nothing. */
+  losses(text: string | null): void;
   /** Brings what counts down up to date; to be called once a second. */
   refresh(now: Date): void;
   /** Restores the terminal. A second call does nothing. */
@@ -27,6 +29,7 @@ export function lineOutput(
   return {
     transitions: (news) => void (news.length > 0 && write(news.map((one) => `${textOf(one)}\n`).join(''))),
     notice: (text) => warn(`${text}\n`),
+    losses: (text) => void (text !== null && warn(`${text}\n`)),
     refresh: () => {},
     close: () => {},
   };
@@ -53,6 +56,7 @@ export function terminalOutput(
 ): TailOutput {
   const columns = (): number => terminal.columns ?? 80;
   const screen = createScreen(write, colour, columns);
+  let losses: string | null = null;
   const print = (rows: readonly Row[]): void => void (rows.length > 0 && screen.printAbove(rows));
   return {
     transitions: (news) => print(news.map((one) => lineOf(one, columns()))),
@@ -63,7 +67,10 @@ export function terminalOutput(
           .split('\n')
           .map((line) => [span(line, 'quiet')]),
       ),
-    refresh: (now) => screen.draw(footer(state, now, { columns: columns(), rows: terminal.rows ?? 24 })),
+    losses(text) {
+      losses = text;
+    },
+    refresh: (now) => screen.draw(footer({ ...state, losses }, now, { columns: columns(), rows: terminal.rows ?? 24 })),
     close: () => screen.erase(),
   };
 }

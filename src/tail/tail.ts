@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import { isShown, type TransitionFilter } from './filter.ts';
 import type { FleetFeed } from './fleet-feed.ts';
 import { plain } from './line.ts';
+import { lossesOf } from './losses.ts';
 import type { TailOutput } from './output.ts';
 import { isCurrent, type Transition, Transitions } from './transitions.ts';
 
@@ -19,6 +20,8 @@ export interface TailOptions {
 }
 
 const refreshMs = 1_000;
+/** Between two looks at what is missing, in refreshes. */
+const lookEvery = 10;
 
 /**
  * Prints each transition once, those of the history in the order in which they happened, until it is stopped.
@@ -68,9 +71,15 @@ export async function tail({ feed, filter, onlyOwn, from, output, clock, stop }:
   }
 
   async function refresh(): Promise<void> {
-    while (!isOver.aborted) {
+    let losses: string | null = null;
+    for (let count = 0; !isOver.aborted; count += 1) {
       const now = clock.now();
       if (feed.isHistoryRead) print(transitions.allNews(now));
+      if (feed.isHistoryRead && count % lookEvery === 0) {
+        const found = lossesOf(feed.view.streams(), now);
+        if (found !== losses) output.losses(found);
+        losses = found;
+      }
       output.refresh(now);
       await clock.sleep(refreshMs, isOver);
     }

@@ -23,12 +23,21 @@ function fleet(): FleetView {
 
 interface Given extends Partial<FooterState['feed']> {
   readonly isShown?: FooterState['isShown'];
+  readonly losses?: string;
 }
 
 function rows(now: string, given: Given = {}, terminal = { columns: 100, rows: 30 }): string[] {
-  const { isShown = () => true, ...more } = given;
-  const feed = { view: fleet(), isHistoryRead: true, recordCount: 12, problems: [], ...more };
-  const drawn = footer({ hub: 'vm-lifecycle in x', feed, isShown }, new Date(now), terminal);
+  const { isShown = () => true, losses = null, ...more } = given;
+  const feed = {
+    view: fleet(),
+    isHistoryRead: true,
+    recordCount: 12,
+    skippedCount: 0,
+    oldestAt: null,
+    problems: [],
+    ...more,
+  };
+  const drawn = footer({ hub: 'vm-lifecycle in x', feed, isShown, losses }, new Date(now), terminal);
   return drawn.map((row) => toText(row, false).trimEnd());
 }
 
@@ -124,10 +133,20 @@ describe('the footer', () => {
     for (const row of rows(at(10), {}, { columns: 40, rows: 30 })) expect(row.length).toBeLessThan(40);
   });
 
-  test('says that nothing is open, but not while history is read', () => {
-    expect(rows(at(10), { view: new FleetView() })[1]).toMatch(/^ No open event /);
+  test('says that nothing is open only as far as it knows, and not while history is read', () => {
+    const empty = { view: new FleetView(), oldestAt: new Date(at(-86_400)) };
+    expect(rows(at(10), empty)[1]).toMatch(/^ No open event in the hub since 2026-02-28T12:00:00Z /);
+    expect(rows(at(10), { ...empty, oldestAt: null })[1]).toMatch(/^ No record in the hub /);
+    expect(rows(at(10), { isShown: () => false })[1]).toMatch(/^ No open event matches the filters, 3 in all /);
     const reading = rows(at(10), { isHistoryRead: false });
     expect(reading.slice(1)).toEqual([expect.stringMatching(/^ Reading what the hub holds: 12 records /)]);
+  });
+
+  test('says what is missing', () => {
+    expect(rows(at(10), { losses: '38 records of web_0 are not in the hub', skippedCount: 3 })[2]).toBe(
+      ' 38 records of web_0 are not in the hub, 3 messages skipped',
+    );
+    expect(rows(at(10), { skippedCount: 1 })[2]).toBe(' 1 message skipped');
   });
 
   test('says which partitions cannot be read, for how long and why', () => {

@@ -142,6 +142,26 @@ describe('a tail', () => {
     await late.end();
   });
 
+  test('reports once which records are missing, a minute after the last one of the VM, and which VM lost its state', async () => {
+    const { feed, err, clock, end } = follow();
+    const [first] = history;
+    if (first === undefined) throw new Error('no record');
+    // Positions 1 and 40 arrive at 12:09:30; it is 12:10.
+    feed.onMessages(
+      [1, 40].map((position) => message({ ...first, position, observedAt: at(570), clockOffsetSeconds: 0 })),
+      '0',
+    );
+    feed.onHistoryRead();
+    await clock.advance(20_000);
+    expect(err).toEqual([]);
+    await clock.advance(30_000);
+    expect(err).toEqual(['38 records of web_1 are not in the hub\n']);
+    feed.onMessages([message({ ...first, streamId: 'new', position: 1, observedAt: at(640) })], '1');
+    await clock.advance(30_000);
+    expect(err.slice(1)).toEqual(['38 records of web_1 are not in the hub, web_1 lost its state at 12:10:40Z\n']);
+    await end();
+  });
+
   test('reports a message that is no record, and continues', async () => {
     const { feed, err, end } = follow();
     feed.onMessages([{ kind: 'invalid', problem: 'partition 0: vmId: expected a text' }], '0');
@@ -223,6 +243,18 @@ describe('a feed', () => {
     };
     expect(typesIn()).toEqual(['Reboot']);
     expect(typesIn(new Date(at(0)))).toEqual(['Freeze', 'Reboot']);
+  });
+
+  test('takes no record for missing that another partition brings after much history', () => {
+    const clock = createFakeClock(at(48 * 3600));
+    const feed = createFleetFeed({ clock, explain: () => unreachable });
+    const [first] = history;
+    if (first === undefined) throw new Error('no record');
+    const records = [1, 2, 3, 4, 5].map((position) => message({ ...first, position, recordId: `${position}` }));
+    const many = Array.from({ length: 20_000 }, () => message(history.at(-1)));
+    feed.onMessages([...records.filter((_, index) => index % 2 === 1), ...many], '0');
+    feed.onMessages([...records.filter((_, index) => index % 2 === 0)], '1');
+    expect(feed.view.streams().find(({ vmId }) => vmId === first.vmId)).toMatchObject({ missing: [], lastPosition: 5 });
   });
 
   test('notifies of records until the subscription ends', () => {
