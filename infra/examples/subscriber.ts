@@ -9,7 +9,15 @@
 import { EventHubConsumerClient } from '@azure/event-hubs';
 import { DefaultAzureCredential } from '@azure/identity';
 // In a project of your own: npm install scheduled-events-bridge-consumer
-import { actOnce, type EventState, fileStore, followHub, type VmId } from '../../src/consumer/index.ts';
+import {
+  actOnce,
+  ConsumerGroupNotFoundError,
+  type EventState,
+  fileStore,
+  followHub,
+  StateConflictError,
+  type VmId,
+} from '../../src/consumer/index.ts';
 
 /** Your part. Both must be idempotent. */
 async function drain(vm: VmId, { latest }: EventState): Promise<void> {
@@ -47,9 +55,15 @@ function createClient(): EventHubConsumerClient {
 
 if (namespace === '' && !connectionString) fail('Set EVENT_HUBS_NAMESPACE or EVENT_HUBS_CONNECTION_STRING.');
 const client = createClient();
-const actions = await actOnce(fileStore(stateFile), { drain, restore, onError: console.error });
-await followHub(client, actions).catch((error: AggregateError) => {
-  const { message } = error.errors?.[0] ?? error; // one for each attempt
-  fail(`Cannot read the event hub ${hub}: ${message}`, 1);
-});
+function reasonOf({ name, message, errors }: Error & { errors?: Error[] }): string {
+  if (name === 'AggregateAuthenticationError') return 'no identity: sign in with az login, or use a managed identity';
+  return errors?.[0] ? reasonOf(errors[0]) : message; // one for each attempt
+}
+function onError(error: unknown): void {
+  const reason = reasonOf(error as Error);
+  if (error instanceof ConsumerGroupNotFoundError || error instanceof StateConflictError) fail(reason, 1);
+  console.error(reason);
+}
+const actions = await actOnce(fileStore(stateFile), { drain, restore, onError });
+await followHub(client, actions).catch((error) => fail(`Cannot read the event hub ${hub}: ${reasonOf(error)}`, 1));
 for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => client.close());

@@ -20,10 +20,17 @@ export interface HubClient {
     partitionId: string,
     handlers: {
       processEvents(events: ReceivedMessage[]): Promise<void>;
-      processError(error: Error): Promise<void>;
+      processError(error: Error, context?: ReadFrom): Promise<void>;
     },
     options: { startPosition: StartPosition; maxBatchSize: number; maxWaitTimeInSeconds: number },
   ): { close(): Promise<void> };
+}
+
+/** The fields used of a `PartitionContext`. */
+interface ReadFrom {
+  readonly fullyQualifiedNamespace: string;
+  readonly eventHubName: string;
+  readonly consumerGroup: string;
 }
 
 interface StartPosition {
@@ -37,8 +44,22 @@ export interface HubReader {
   onMessages(messages: readonly Message[], partitionId: string): void | Promise<void>;
   /** Once: everything that was in any partition when reading began has been handed to `onMessages`. */
   onHistoryRead?(): void | Promise<void>;
-  /** Reading a partition failed, and continues if it can; or this reader threw. */
+  /** Reading a partition failed, and continues if it can; or this reader threw. After a `ConsumerGroupNotFoundError` end the process. */
   onError(error: unknown, partitionId: string): void;
+}
+
+/** The event hub is there, but not the consumer group: nothing is read until it is created. The message names the command for it. */
+export class ConsumerGroupNotFoundError extends Error {
+  override readonly name = 'ConsumerGroupNotFoundError';
+
+  constructor({ fullyQualifiedNamespace, eventHubName, consumerGroup }: ReadFrom, options: ErrorOptions) {
+    const namespace = fullyQualifiedNamespace.replace(/[.:].*/, '');
+    const create = `az eventhubs eventhub consumer-group create --resource-group GROUP --namespace-name ${namespace} --eventhub-name ${eventHubName} --name '${consumerGroup}'`;
+    super(
+      `The event hub ${eventHubName} has no consumer group ${consumerGroup}: name another, or create it with: ${create}`,
+      options,
+    );
+  }
 }
 
 export interface FollowHubOptions {
@@ -66,6 +87,8 @@ export async function followHub(
     const isOlder = since !== undefined && lastEnqueuedOnUtc <= since;
     if (!isEmpty && !isOlder) unread.set(id, lastEnqueuedSequenceNumber);
   }
+  /** Partitions that were read at least once. */
+  const read = new Set<string>();
   let isHistoryRead = false;
   async function checkHistory(): Promise<void> {
     if (isHistoryRead || unread.size > 0) return;
@@ -79,6 +102,7 @@ export async function followHub(
       {
         // What is thrown here would end in the SDK, which drops the rest of the batch.
         async processEvents(events) {
+          read.add(partitionId);
           try {
             await reader.onMessages(
               events.map((event) => named(parseEventData(event), partitionId)),
@@ -91,7 +115,11 @@ export async function followHub(
             reader.onError(error, partitionId);
           }
         },
-        processError: async (error) => reader.onError(error, partitionId),
+        async processError(error, from) {
+          // Later, it may be the event hub that was deleted. It was there when its partitions were listed.
+          const hasNoGroup = isNotFound(error) && from !== undefined && !read.has(partitionId);
+          reader.onError(hasNoGroup ? new ConsumerGroupNotFoundError(from, { cause: error }) : error, partitionId);
+        },
       },
       {
         startPosition: since === undefined ? { offset: '-1' } : { enqueuedOn: since },
@@ -106,6 +134,9 @@ export async function followHub(
     },
   };
 }
+
+/** The code of `amqp:not-found`. A name that does not resolve has its own, ENOTFOUND. */
+const isNotFound = (error: Error): boolean => 'code' in error && error.code === 'MessagingEntityNotFoundError';
 
 /** Says in which partition the message was. */
 function named(message: Message, partitionId: string): Message {

@@ -4,6 +4,7 @@ export { type BlobClient, blobStore } from './blob-store.ts';
 export { FleetView, type FleetViewOptions, type StreamState, type VmState } from './fleet-view.ts';
 export { type EventState, type EventView, isSilent, type VmId } from './fold-event.ts';
 export {
+  ConsumerGroupNotFoundError,
   type FollowHubOptions,
   followHub,
   type HubClient,

@@ -10,6 +10,7 @@ import { ContainerClient } from '@azure/storage-blob';
 import {
   actOnce,
   blobStore,
+  ConsumerGroupNotFoundError,
   fileStore,
   followHub,
   StateConflictError,
@@ -34,6 +35,10 @@ function fail(message: string, exitCode: number): never {
   console.error(message);
   process.exit(exitCode);
 }
+function reasonOf({ name, message, errors }: Error & { errors?: Error[] }): string {
+  if (name === 'AggregateAuthenticationError') return 'no identity: sign in with az login, or use a managed identity';
+  return errors?.[0] ? reasonOf(errors[0]) : message; // one for each attempt
+}
 if (namespace === '' || !/\/backendAddressPools\/[^/]+$/i.test(id) || !/^\d+$/.test(minInService))
   fail(
     'Set EVENT_HUBS_NAMESPACE, POOL_ID to the id of a backend address pool, and MIN_IN_SERVICE to a number or not at all.',
@@ -55,13 +60,14 @@ const pool = await Pool.open(arm, { id, minInService: Number(minInService), stor
 const actions = await actOnce(store('subscriber.json'), {
   drain: (vm) => pool.takeOut(vm),
   restore: (vm) => pool.putBack(vm),
-  onError: (error) => (error instanceof StateConflictError ? fail(error.message, 1) : console.error(String(error))),
+  onError(error) {
+    if (error instanceof ConsumerGroupNotFoundError || error instanceof StateConflictError) fail(error.message, 1);
+    console.error(reasonOf(error as Error));
+  },
 });
 const client = new EventHubConsumerClient(group, namespace, hub, credential, {
   ...(customEndpointAddress && { customEndpointAddress }),
   retryOptions: { retryDelayInMs: 1_000 }, // the default, 30 s, is all the notice a Spot VM gets
 });
-await followHub(client, actions).catch((error: AggregateError) =>
-  fail(`Cannot read the event hub ${hub}: ${(error.errors?.[0] ?? error).message}`, 1),
-);
+await followHub(client, actions).catch((error) => fail(`Cannot read the event hub ${hub}: ${reasonOf(error)}`, 1));
 for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => client.close());

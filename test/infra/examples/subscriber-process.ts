@@ -9,6 +9,8 @@ export interface SubscriberProcess {
   readonly acts: readonly string[];
   /** What it complained of. */
   readonly complaints: () => string;
+  /** Its exit code, null where a signal killed it. */
+  readonly ended: Promise<number | null>;
   /** @returns its exit code, null where the signal killed it. */
   kill(signal: NodeJS.Signals): Promise<number | null>;
 }
@@ -59,16 +61,16 @@ export function startSubscriber(
   child.stderr.on('data', (chunk) => {
     output.stderr += chunk;
   });
-  const exited = once(child, 'exit');
+  const ended = once(child, 'close').then(([code]) => code as number | null);
   return {
     get acts() {
       return output.stdout.split('\n').slice(0, -1);
     },
     complaints: () => output.stderr,
-    async kill(signal) {
+    ended,
+    kill(signal) {
       child.kill(signal);
-      const [code] = await exited;
-      return code;
+      return ended;
     },
   };
 }

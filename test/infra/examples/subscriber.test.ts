@@ -240,10 +240,24 @@ test.each([
     /^Cannot read the event hub vm-lifecycle: .*ECONNREFUSED.*\n$/,
     1,
   ],
+  [
+    { EVENT_HUBS_NAMESPACE: 'localhost', AZURE_TOKEN_CREDENTIALS: 'EnvironmentCredential' },
+    /^Cannot read the event hub vm-lifecycle: no identity: .*az login.*\n$/,
+    1,
+  ],
 ])('the example subscriber started with %o explains why it ends, in one line', (env, stderr, status) => {
   const options = { env: { ...cleanEnvironment(), ...env }, encoding: 'utf8' } as const;
   const ended = spawnSync(process.execPath, ['infra/examples/subscriber.ts'], options);
   expect(ended).toMatchObject({ stdout: '', stderr: expect.stringMatching(stderr), status });
+});
+
+test('the example subscriber ends with one line that names a consumer group that is missing', async () => {
+  const subscriber = start('histories', { env: { CONSUMER_GROUP: 'night-shift' } });
+  expect(await subscriber.ended).toBe(1);
+  expect(subscriber.acts).toEqual([]);
+  expect(subscriber.complaints()).toMatch(
+    /^The event hub histories has no consumer group night-shift: .*az eventhubs eventhub consumer-group create .* --namespace-name localhost --eventhub-name histories --name 'night-shift'\n$/,
+  );
 });
 
 describe('the example subscriber', () => {
