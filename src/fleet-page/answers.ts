@@ -6,6 +6,8 @@ export interface PageView extends FleetAnswer {
     readonly isHistoryRead: boolean;
     /** Why a part of the hub cannot be read at present. */
     readonly problems: readonly string[];
+    /** What is missing from what was read. */
+    readonly notes: readonly string[];
   };
 }
 
@@ -13,7 +15,11 @@ export interface FleetAnswer {
   readonly now: number;
   /** When the newest record was observed; null: there is none. */
   readonly lastRecordAt: number | null;
+  /** When the oldest record that is kept was observed; null: there is none. */
+  readonly firstRecordAt: number | null;
   readonly knownVms: number;
+  /** Lanes are missing that a filter excludes. */
+  readonly isFiltered: boolean;
   readonly choices: Choices;
   readonly tiles: readonly Tile[];
   readonly open: Limited<OpenEvent>;
@@ -47,8 +53,15 @@ export interface Tile {
 
 export type Urgency = 'act' | 'watch' | 'fine';
 
-/** The words of the workbook. */
-export type OpenState = 'stuck' | 'due' | 'at any moment' | 'within the hour' | 'announced' | 'in progress';
+/** The words of the workbook; `nothing reported`: for a day since it was due, so its VM may be gone. */
+export type OpenState =
+  | 'stuck'
+  | 'due'
+  | 'at any moment'
+  | 'within the hour'
+  | 'announced'
+  | 'in progress'
+  | 'nothing reported';
 
 export interface EventSummary {
   readonly eventId: string;
@@ -57,6 +70,10 @@ export interface EventSummary {
   /** The first few names; `vmCount` is how many there are. */
   readonly vms: readonly string[];
   readonly vmCount: number;
+  /** VMs that it affects as well, and that no record names, because the list was cut. */
+  readonly unnamedVms: number;
+  /** A test command made it. */
+  readonly isTest: boolean;
   readonly sets: readonly string[];
   readonly places: readonly string[];
 }
@@ -65,6 +82,10 @@ export interface OpenEvent extends EventSummary {
   readonly state: OpenState;
   readonly notBefore: number | null;
   readonly startedAt: number | null;
+  /** False: it started while no bridge polled, so `startedAt` is the latest possible time. */
+  readonly isStartSeen: boolean;
+  /** When it was reported last, if its state is `nothing reported`. */
+  readonly silentSince: number | null;
   /** What Azure expects, in seconds; null: unknown. */
   readonly expectedSeconds: number | null;
 }
@@ -72,13 +93,21 @@ export interface OpenEvent extends EventSummary {
 export interface PastEvent extends EventSummary {
   readonly announcedAt: number | null;
   readonly startedAt: number | null;
+  readonly isStartSeen: boolean;
   readonly endedAt: number | null;
   /** Null: presumed. */
   readonly outcome: string | null;
   /** The longest outage that a VM measured. */
-  readonly downSeconds: number | null;
+  readonly downSeconds: Measured | null;
   /** The longest time for which a VM measured that it was paused. */
-  readonly pausedMs: number | null;
+  readonly pausedMs: Measured | null;
+}
+
+/** What a VM measured. */
+export interface Measured {
+  readonly value: number;
+  /** It may belong to another event. */
+  readonly isAmbiguous: boolean;
 }
 
 export interface Calendar {
@@ -123,9 +152,12 @@ export interface SwimlaneEvent {
   readonly isStartSeen: boolean;
   /** When it was over, as reported or presumed; null: it is open. */
   readonly overAt: number | null;
+  /** When it was reported last, if nothing was for a day since it was due. */
+  readonly silentSince: number | null;
   readonly outcome: string | null;
   readonly down: readonly [from: number, until: number] | null;
   readonly pausedMs: number | null;
+  readonly isAmbiguous: boolean;
   readonly isOwn: boolean;
 }
 
@@ -134,6 +166,8 @@ export interface CapacityPanel {
   readonly by: 'Scale set' | 'Zone' | 'Fault domain';
   readonly groups: readonly CapacityGroup[];
   readonly total: number;
+  /** VMs on which Azure was at work, and of which no record says where they run, because they have no bridge. */
+  readonly unplacedVms: number;
 }
 
 export interface CapacityGroup {

@@ -15,23 +15,36 @@ interface Span {
 const columns = 480;
 const shownGroups = 8;
 
-/** How VMs are grouped: the key, and the name shown. Null: the VM is in no such group, or it is not known in which. */
-const ways: readonly (readonly [CapacityPanel['by'], (vm: VmFacts) => readonly [key: string, name: string] | null])[] =
-  [
-    ['Scale set', ({ setKey, set }) => (setKey === null || set === null ? null : [setKey, set])],
-    [
-      'Zone',
-      ({ location, zone }) =>
-        zone === null ? null : [`${location}/${zone}`, `${location ?? 'region unknown'}, zone ${zone}`],
-    ],
-    [
-      'Fault domain',
-      ({ setKey, set, zone, faultDomain }) =>
-        faultDomain === null
-          ? null
-          : [`${setKey}/${zone}/${faultDomain}`, `${set ?? 'no scale set'}, ${zone ?? '?'}/${faultDomain}`],
-    ],
-  ];
+/** The key of a group, and the name shown. Null: the VM is in no such group, or it is not known in which. */
+type GroupOf = (vm: VmFacts) => readonly [key: string, name: string] | null;
+
+const scaleSetOf: GroupOf = ({ setKey, set }) => (setKey === null || set === null ? null : [setKey, set]);
+
+/** The number of a fault domain means something only within one scale set. */
+const faultDomainOf: GroupOf = ({ setKey, set, zone, faultDomain }) =>
+  setKey === null || faultDomain === null
+    ? null
+    : [`${setKey}/${zone}/${faultDomain}`, `${set}, ${zone ?? '?'}/${faultDomain}`];
+
+/** Each subscription numbers the zones of a region in its own order. */
+function zoneWay(vms: readonly VmFacts[]): GroupOf {
+  const numbered = ({ subscriptionId, location, zone }: VmFacts): string =>
+    `${subscriptionId}/${location}/${zone}`.toLowerCase();
+  const zoned = vms.filter(({ zone }) => zone !== null);
+  const isOne = new Set(zoned.map(({ subscriptionId }) => subscriptionId?.toLowerCase())).size <= 1;
+  const physical = new Map(
+    zoned.flatMap((vm) => (vm.physicalZone === null ? [] : [[numbered(vm), vm.physicalZone] as const])),
+  );
+  return (vm) => {
+    if (vm.zone === null) return null;
+    const name = `${vm.location ?? 'region unknown'}, zone ${vm.zone}`;
+    if (isOne) return [numbered(vm), name];
+    const zone = physical.get(numbered(vm));
+    return zone === undefined
+      ? [numbered(vm), `${name} of subscription ${vm.subscriptionId ?? 'unknown'}`]
+      : [zone.toLowerCase(), `physical zone ${zone}`];
+  };
+}
 
 /**
  * How many VMs were unavailable at the same time, the worst groups first. Two figures: `down` counts measured outages, which a VM reports
@@ -43,6 +56,14 @@ export function capacityOf(
   { vms, span, now }: { readonly vms: readonly VmFacts[]; readonly span: Span; readonly now: number },
 ): readonly CapacityPanel[] {
   const used = lanes.filter(({ outcome, startedAt }) => outcome !== 'Canceled' || startedAt !== null);
+  const ways = [
+    ['Scale set', scaleSetOf],
+    ['Zone', zoneWay(vms)],
+    ['Fault domain', faultDomainOf],
+  ] as const;
+  const atWork = used.filter((lane) => isWithin(workOf(lane, now), span));
+  // What no record of the VM itself says is unknown; a VM that reports may well be in no zone.
+  const unplaced = new Set(atWork.filter(({ vm }) => vm.location === null && vm.zone === null).map(({ vm }) => vm.key));
   return ways.map(([by, groupOf]) => {
     const known = Map.groupBy(vms, (vm) => groupOf(vm)?.[0] ?? '');
     const groups = [...Map.groupBy(used, ({ vm }) => groupOf(vm)?.[0] ?? '')].flatMap(([key, all]): CapacityGroup[] => {
@@ -62,15 +83,23 @@ export function capacityOf(
     groups.sort(
       (a, b) => b.down.most - a.down.most || b.inProgress.most - a.inProgress.most || (a.name < b.name ? -1 : 1),
     );
-    return { by, groups: groups.slice(0, shownGroups), total: groups.length };
+    return {
+      by,
+      groups: groups.slice(0, shownGroups),
+      total: groups.length,
+      unplacedVms: by === 'Scale set' ? 0 : unplaced.size,
+    };
   });
 }
+
+const isWithin = (interval: Interval | null, span: Span): boolean =>
+  interval !== null && interval.until > span.from && interval.from < span.to;
 
 /** A VM with two intervals at once counts once. */
 function atOnce(lanes: readonly Lane[], intervalOf: (lane: Lane) => Interval | null, span: Span): StepSeries {
   const changes = [...Map.groupBy(lanes, ({ vm }) => vm.key).values()].flatMap((ofVm) =>
     merged(ofVm.flatMap((lane) => intervalOf(lane) ?? []))
-      .filter(({ from, until }) => until > span.from && from < span.to)
+      .filter((interval) => isWithin(interval, span))
       .flatMap(({ from, until }) => [
         { at: Math.max(from, span.from), by: 1 },
         { at: until, by: -1 },

@@ -1,7 +1,14 @@
-import { azureTime, type EventState, type FleetView } from '../consumer/index.ts';
+import {
+  azureTime,
+  type EventState,
+  type FleetView,
+  type LifecycleRecord,
+  type StreamState,
+} from '../consumer/index.ts';
 import type { Choices, FleetAnswer, SwimlaneEvent, SwimlaneRow, Trace } from './answers.ts';
 import { capacityOf } from './capacity.ts';
-import { factsOf, type Lane, lanesOf, overAt, type VmFacts, workOf } from './lane.ts';
+import { factsOf, type Lane, lanesOf, overAt, silentSince, type VmFacts, workOf } from './lane.ts';
+import { notesOf } from './notes.ts';
 import { calendarOf, openEvents, pastEvents, placeOf, tilesOf } from './open-events.ts';
 import { type Query, windowOf } from './query.ts';
 import { traceOf } from './trace.ts';
@@ -25,7 +32,7 @@ export class FleetModel {
 
   view(query: Query, now: number): FleetAnswer {
     this.#known ??= this.#learn();
-    const { lanes, vms, choices, lastRecordAt } = this.#known;
+    const { lanes, vms, choices, lastRecordAt, firstRecordAt } = this.#known;
     const span = windowOf(query, now);
     const chosen = lanes.filter((lane) => isChosen(lane, query));
     const inWindow = chosen.filter((lane) => isWithin(lane, span, now));
@@ -33,7 +40,9 @@ export class FleetModel {
     return {
       now,
       lastRecordAt,
+      firstRecordAt,
       knownVms: vms.length,
+      isFiltered: [query.type, query.set, query.tag, query.vm].some((filter) => filter !== ''),
       choices,
       tiles: tilesOf(chosen, now),
       open: openEvents(chosen, now, shown.open),
@@ -50,15 +59,22 @@ export class FleetModel {
     return event === undefined ? null : traceOf(event, now);
   }
 
+  /** What is missing from what was read: one sentence for each kind. */
+  notes(now: number): readonly string[] {
+    this.#known ??= this.#learn();
+    return notesOf(this.#known.streams, now);
+  }
+
   #learn(): Known {
-    const folded = this.#fleet.events().flatMap((event) => {
+    const events = this.#fleet.events();
+    const folded = events.flatMap((event) => {
       const lanes = this.#lanesOf.get(event) ?? lanesOf(event);
       this.#lanesOf.set(event, lanes);
       return lanes;
     });
     const facts = new Map(folded.map(({ vm }) => [vm.key, vm]));
     const reportedAt = new Map<string, number>();
-    for (const { vm, last } of new Set(folded.map(({ event }) => event)).values().flatMap(({ views }) => views)) {
+    for (const { vm, last } of events.flatMap(({ views }) => views)) {
       const at = azureTime(last);
       if (at < (reportedAt.get(vm.key) ?? 0)) continue;
       reportedAt.set(vm.key, at);
@@ -72,7 +88,9 @@ export class FleetModel {
       lanes,
       vms: [...facts.values()],
       choices: choicesOf(lanes),
+      streams,
       lastRecordAt: streams.at(-1)?.lastAt.getTime() ?? null,
+      firstRecordAt: earliest(events.flatMap(({ steps, views }) => [...steps, ...views.map(({ last }) => last)])),
     };
   }
 }
@@ -81,7 +99,15 @@ interface Known {
   readonly lanes: readonly Lane[];
   readonly vms: readonly VmFacts[];
   readonly choices: Choices;
+  readonly streams: readonly StreamState[];
   readonly lastRecordAt: number | null;
+  readonly firstRecordAt: number | null;
+}
+
+function earliest(records: readonly LifecycleRecord[]): number | null {
+  let first = Number.POSITIVE_INFINITY;
+  for (const record of records) first = Math.min(first, azureTime(record));
+  return first === Number.POSITIVE_INFINITY ? null : first;
 }
 
 const { compare: byName } = new Intl.Collator('en', { numeric: true });
@@ -111,7 +137,7 @@ function isChosen(lane: Lane, { type, set, tag, vm }: Query): boolean {
 
 function isWithin(lane: Lane, { from, to }: { readonly from: number; readonly to: number }, now: number): boolean {
   const begin = lane.announcedAt ?? lane.startedAt ?? lane.notBefore ?? lane.endedAt ?? now;
-  return begin < to && (overAt(lane, now) ?? Math.max(now, lane.notBefore ?? now)) >= from;
+  return begin < to && (overAt(lane, now) ?? silentSince(lane, now) ?? Math.max(now, lane.notBefore ?? now)) >= from;
 }
 
 /** Within this time, VMs begin together. */
@@ -141,7 +167,7 @@ function rowsOf(lanes: readonly Lane[], now: number): readonly SwimlaneRow[] {
 }
 
 function swimlaneEvent(lane: Lane, now: number): SwimlaneEvent {
-  const { announcedAt, notBefore, startedAt, isStartSeen, outcome, down, pausedMs, isOwn } = lane;
+  const { announcedAt, notBefore, startedAt, isStartSeen, outcome, down, pausedMs, isAmbiguous, isOwn } = lane;
   return {
     eventId: lane.event.eventId,
     eventType: typeOf(lane),
@@ -150,9 +176,11 @@ function swimlaneEvent(lane: Lane, now: number): SwimlaneEvent {
     startedAt,
     isStartSeen,
     overAt: overAt(lane, now),
+    silentSince: silentSince(lane, now),
     outcome,
     down: down && [down.from, down.until],
     pausedMs,
+    isAmbiguous,
     isOwn,
   };
 }

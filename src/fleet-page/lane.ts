@@ -3,6 +3,7 @@ import {
   type EventState,
   type EventView,
   isEnd,
+  isSilent,
   type LifecycleRecord,
   type VmId,
 } from '../consumer/index.ts';
@@ -11,12 +12,16 @@ import {
 export interface VmFacts {
   readonly key: string;
   readonly name: string;
+  readonly subscriptionId: string | null;
   readonly resourceGroup: string | null;
   /** `<subscription>/<resource group>/<scale set>`, lower case; null: in no scale set. */
   readonly setKey: string | null;
   readonly set: string | null;
   readonly location: string | null;
+  /** Numbered by each subscription in its own order. */
   readonly zone: string | null;
+  /** The same for all subscriptions. */
+  readonly physicalZone: string | null;
   readonly faultDomain: string | null;
   readonly tags: Readonly<Record<string, string>>;
 }
@@ -37,7 +42,7 @@ export interface Lane {
   /** False: it started while no bridge polled, so `startedAt` is the latest possible time. */
   readonly isStartSeen: boolean;
   readonly endedAt: number | null;
-  /** `Completed`, `Canceled` or `Ended`; null: open, or the end is only presumed. */
+  /** `Completed`, `Canceled`, `Ended` or `no longer affected`; null: open, or the end is only presumed. */
   readonly outcome: string | null;
   /** A VM lost its state and no longer lists the event: no end was reported, and none will come. */
   readonly isPresumed: boolean;
@@ -47,6 +52,8 @@ export interface Lane {
   readonly down: { readonly from: number; readonly until: number } | null;
   /** All pauses together that the VM measured during the event. Records have their length, not their moment. */
   readonly pausedMs: number | null;
+  /** What the VM measured may belong to another event. */
+  readonly isAmbiguous: boolean;
 }
 
 /** A VM, by a record that it wrote itself. */
@@ -55,26 +62,30 @@ export function factsOf(vm: VmId, record: LifecycleRecord | null): VmFacts {
   return {
     key: vm.key,
     name: vm.name,
+    subscriptionId,
     resourceGroup,
     setKey: set === null ? null : `${subscriptionId ?? ''}/${resourceGroup ?? ''}/${set}`.toLowerCase(),
     set,
     location: record?.location ?? null,
     zone: record?.zone || null,
+    physicalZone: record?.physicalZone || null,
     faultDomain: record?.faultDomain || null,
     tags: record?.tags ?? {},
   };
 }
 
-/** A lane for each VM that the event named. */
+/** A lane for each VM that the event named, or that reported it as its own: of an old event the hub may hold only the end, which has no list. */
 export function lanesOf(event: EventState): readonly Lane[] {
   const own = new Map(event.views.map((view) => [view.vm.key, view]));
   const affected = new Set(event.affected.map(({ key }) => key));
-  return event.named.map((vm) => laneOf(event, vm, own.get(vm.key), affected.has(vm.key)));
+  const named = new Set(event.named.map(({ key }) => key));
+  const unnamed = event.views.filter(({ vm, isAffected }) => isAffected && !named.has(vm.key)).map(({ vm }) => vm);
+  return [...event.named, ...unnamed].map((vm) => laneOf(event, vm, own.get(vm.key), affected.has(vm.key)));
 }
 
 function laneOf(event: EventState, vm: VmId, own: EventView | undefined, isAffected: boolean): Lane {
   const { startedAt, isStartSeen } = startOf(event, own);
-  const end = endOf(event, { own, isAffected, hasStarted: startedAt !== null });
+  const end = endOf(event, own, isAffected);
   const isMissed = startedAt !== null && end.endedAt !== null && startedAt > end.endedAt;
   return {
     event,
@@ -88,6 +99,7 @@ function laneOf(event: EventState, vm: VmId, own: EventView | undefined, isAffec
     presumedOverAt: isAffected ? (event.presumedOverAt?.getTime() ?? null) : null,
     down: own === undefined ? null : outageOf(own.last),
     pausedMs: own?.last.observedPauseTotalMs || null,
+    isAmbiguous: own?.last.evidence.includes('impact-ambiguous') ?? false,
   };
 }
 
@@ -127,15 +139,9 @@ function startOf(event: EventState, own: EventView | undefined): Pick<Lane, 'sta
     : { startedAt: ownAt, isStartSeen: isOwnSeen };
 }
 
-interface EndFacts {
-  readonly own: EventView | undefined;
-  readonly isAffected: boolean;
-  readonly hasStarted: boolean;
-}
-
 type LaneEnd = Pick<Lane, 'endedAt' | 'outcome' | 'isPresumed'>;
 
-function endOf(event: EventState, { own, isAffected, hasStarted }: EndFacts): LaneEnd {
+function endOf(event: EventState, own: EventView | undefined, isAffected: boolean): LaneEnd {
   const reported = ({ phase, ...record }: LifecycleRecord): LaneEnd => ({
     endedAt: azureTime(record),
     outcome: phase,
@@ -149,9 +155,10 @@ function endOf(event: EventState, { own, isAffected, hasStarted }: EndFacts): La
       ({ vmId, evidence }) => own && isSame(vmId, own.vmId) && evidence.includes('left-resources'),
     );
     const last = left ?? own?.last ?? event.latest;
-    return { endedAt: last && azureTime(last), outcome: hasStarted ? 'Ended' : 'Canceled', isPresumed: false };
+    return { endedAt: last && azureTime(last), outcome: 'no longer affected', isPresumed: false };
   }
-  if (own !== undefined && isEnd(own.last) && own.last.phase !== 'Ended') return reported(own.last);
+  if (own !== undefined && isEnd(own.last) && own.last.phase !== 'Ended' && !own.isEndWithdrawn)
+    return reported(own.last);
   if (event.end !== null) return reported(event.end);
   if (event.presumedEnd !== null) return { endedAt: azureTime(event.presumedEnd), outcome: null, isPresumed: true };
   return { endedAt: null, outcome: null, isPresumed: false };
@@ -178,9 +185,14 @@ export function overAt({ endedAt, presumedOverAt }: Lane, now: number): number |
   return presumedOverAt !== null && presumedOverAt <= now ? presumedOverAt : null;
 }
 
-/** When Azure was at work on the VM, or still is. */
+/** When an open event was reported last, if nothing was for a day since it was due: its VM may be gone. Else null. */
+export function silentSince(lane: Lane, now: number): number | null {
+  return overAt(lane, now) === null && isSilent(lane.event, new Date(now)) ? lane.event.lastAt.getTime() : null;
+}
+
+/** When Azure was at work on the VM, or still is, as far as a VM reported. */
 export function workOf(lane: Lane, now: number): { readonly from: number; readonly until: number } | null {
   const from = earliest(lane.startedAt, lane.down?.from);
   if (from === null) return null;
-  return { from, until: Math.max(overAt(lane, now) ?? now, from) };
+  return { from, until: Math.max(overAt(lane, now) ?? silentSince(lane, now) ?? now, from) };
 }

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { FleetView, LifecycleRecord } from '../consumer/index.ts';
 import type { PageView } from './answers.ts';
 import { FleetModel } from './fleet-model.ts';
+import { skippedNote } from './notes.ts';
 import { type PageFiles, pageFiles } from './page-files.ts';
 import { parseQuery } from './query.ts';
 import { loopback, refusalOf, securityHeaders } from './request.ts';
@@ -20,6 +21,7 @@ export interface FleetSource {
     onRecord(record: LifecycleRecord, changedEventIds: readonly string[]): void;
     onHistoryRead(): void;
     onProblems(): void;
+    onInvalid(problem: string): void;
   }): () => void;
 }
 
@@ -54,13 +56,18 @@ export async function openFleetPage({ port, source, clock = systemClock }: Fleet
     model.changed();
     streams.changed();
   };
-  const unsubscribe = source.subscribe({ onRecord: changed, onHistoryRead: changed, onProblems: changed });
+  let skipped = 0;
+  const onInvalid = (): void => {
+    skipped += 1;
+    changed();
+  };
+  const unsubscribe = source.subscribe({ onRecord: changed, onHistoryRead: changed, onProblems: changed, onInvalid });
   const server = createServer(
     { maxHeaderSize: most.headerBytes, requestTimeout: most.requestMs },
     (request, response) => {
       const { port: ours } = server.address() as AddressInfo;
       try {
-        respond(request, response, { source, files, model, streams, port: ours, now: clock.now().getTime() });
+        respond(request, response, { source, files, model, streams, skipped, port: ours, now: clock.now().getTime() });
       } catch (error) {
         // A mistake in one answer ends neither the others nor what else this process does.
         if (!response.headersSent) response.writeHead(500, securityHeaders);
@@ -107,6 +114,8 @@ interface Serving {
   readonly files: PageFiles;
   readonly model: FleetModel;
   readonly streams: ChangeStreams;
+  /** Messages that are not valid records. */
+  readonly skipped: number;
   readonly port: number;
   readonly now: number;
 }
@@ -144,16 +153,19 @@ function respond(request: IncomingMessage, response: ServerResponse, serving: Se
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-function answerTo(request: IncomingMessage, { source, files, model, streams, port, now }: Serving): Answer | 'changes' {
+function answerTo(request: IncomingMessage, serving: Serving): Answer | 'changes' {
+  const { files, model, streams, port, now } = serving;
   const refused = refusalOf(request, port);
   if (refused !== null) return text(refused.status, refused.reason);
-  const { pathname, searchParams } = new URL(request.url ?? '/', `http://${loopback}`);
+  const target = request.url ?? '/';
+  // A path that begins with `//` is a path here, and no host.
+  const url = URL.parse(target.startsWith('/') ? `http://${loopback}${target}` : target);
+  if (url === null) return text(404, 'Not found.');
+  const { pathname, searchParams } = url;
   const file = Object.hasOwn(files, pathname) ? files[pathname] : undefined;
   if (file !== undefined) return { status: 200, contentType: file.contentType, body: file.text };
   if (pathname === '/view') {
-    const { isHistoryRead, problems } = source;
-    const reading = { isHistoryRead, problems: [...new Set(problems.map(({ message }) => message))] };
-    return json(200, { ...model.view(parseQuery(searchParams), now), reading } satisfies PageView);
+    return json(200, pageView(serving, searchParams));
   }
   if (pathname === '/trace') {
     const trace = model.trace(searchParams.get('event') ?? '', now);
@@ -163,6 +175,16 @@ function answerTo(request: IncomingMessage, { source, files, model, streams, por
     return text(404, `Not found. Paths: ${[...Object.keys(files), '/view', '/trace', '/changes'].join(' ')}`);
   if (request.method === 'HEAD') return { status: 200, contentType: eventStream, body: '' };
   return streams.isFull ? text(503, `At most ${most.streams} pages can follow at once.`) : 'changes';
+}
+
+function pageView({ source, model, skipped, now }: Serving, search: URLSearchParams): PageView {
+  const { isHistoryRead, problems } = source;
+  const view = model.view(parseQuery(search), now);
+  const notes = [...(isHistoryRead ? model.notes(now) : []), ...(skipped > 0 ? [skippedNote(skipped)] : [])];
+  const reading = { isHistoryRead, problems: [...new Set(problems.map(({ message }) => message))], notes };
+  // Until all is read, an event that looks open may have ended: nobody is to act on it.
+  const tiles = isHistoryRead ? view.tiles : view.tiles.map((tile) => ({ ...tile, urgency: 'fine' as const }));
+  return { ...view, tiles, reading };
 }
 
 const eventStream = 'text/event-stream';

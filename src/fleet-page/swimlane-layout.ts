@@ -47,14 +47,14 @@ export function barsOf(
   lane: SwimlaneEvent,
   now: number,
 ): { readonly bars: readonly Bar[]; readonly marks: readonly Mark[] } {
-  const { announcedAt, notBefore, startedAt, overAt, outcome, down, pausedMs } = lane;
+  const { announcedAt, notBefore, startedAt, overAt, silentSince, outcome, down, pausedMs } = lane;
   const bars: Bar[] = [];
   const marks: Mark[] = [];
   const add = (kind: BarKind, from: number, until: number): void => {
     if (until > from) bars.push({ kind, from, until });
   };
   const workFrom = startedAt === null ? (down?.[0] ?? null) : Math.min(startedAt, down?.[0] ?? startedAt);
-  const end = overAt ?? now;
+  const end = overAt ?? silentSince ?? now;
   const noticeEnd = workFrom ?? end;
   if (announcedAt !== null) add('announced', announcedAt, noticeEnd);
   if (workFrom === null && overAt === null && notBefore !== null)
@@ -185,7 +185,7 @@ export function laneAt(
   const at = from + ((x - left) / (width - left)) * (to - from);
   const distance = (lane: SwimlaneEvent): number => {
     const begin = lane.announcedAt ?? lane.startedAt ?? now;
-    const end = lane.overAt ?? Math.max(now, lane.notBefore ?? now);
+    const end = lane.overAt ?? lane.silentSince ?? Math.max(now, lane.notBefore ?? now);
     return at < begin ? begin - at : Math.max(0, at - end);
   };
   const lane = [...row.lanes].sort((a, b) => distance(a) - distance(b))[0];

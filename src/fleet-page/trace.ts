@@ -14,6 +14,7 @@ export function traceOf(event: EventState, now: number): Trace {
   const steps = [...event.steps, ...counted, ...firstOfEachPhase(others)].map((record) =>
     stepOf(record, record.recordId === event.end?.recordId),
   );
+  const named = new Set(event.named.map(({ key }) => key));
   const reporting = new Set(event.views.map(({ vm }) => vm.key));
   const said = latest?.durationSeconds ?? -1;
   return {
@@ -25,7 +26,10 @@ export function traceOf(event: EventState, now: number): Trace {
     expectedSeconds: said < 0 ? null : said,
     outcome: outcomeOf(event, now),
     steps: steps.sort((a, b) => a.at - b.at),
-    views: { rows: event.views.slice(0, shownViews).map(viewOf), total: event.views.length },
+    views: {
+      rows: event.views.slice(0, shownViews).map((view) => viewOf(view, named.has(view.vm.key))),
+      total: event.views.length,
+    },
     silent: event.named.filter(({ key }) => !reporting.has(key)).map(({ name }) => name),
   };
 }
@@ -36,13 +40,15 @@ function firstOfEachPhase(records: readonly LifecycleRecord[]): readonly Lifecyc
   return [...Map.groupBy(sorted, ({ phase }) => phase).values()].flatMap(([first]) => first ?? []);
 }
 
-function outcomeOf({ end, presumedEnd, presumedOverAt, hasStarted }: EventState, now: number): string {
+function outcomeOf({ end, presumedEnd, presumedOverAt, hasStarted, latest }: EventState, now: number): string {
   if (end !== null) return `${end.phase}: ${end.evidence.join(', ') || 'no evidence'}`;
   if (presumedEnd !== null)
     return `Presumed to have ended: ${presumedEnd.vmName} lost its state and no longer lists the event. No end was reported.`;
   if (presumedOverAt !== null && presumedOverAt.getTime() <= now)
     return 'Presumed to have ended: the VM was to be deleted, and ten minutes have passed since. No end was reported.';
-  return hasStarted ? 'Open: Azure has started' : 'Open: announced, not started';
+  if (hasStarted) return 'Open: Azure has started';
+  const isDue = latest?.notBefore != null && Date.parse(latest.notBefore) < now;
+  return isDue ? 'Open: it is due, and no start was reported' : 'Open: announced, not started';
 }
 
 function stepOf(record: LifecycleRecord, isCounted: boolean): TraceStep {
@@ -62,8 +68,7 @@ function shown(value: unknown): string {
   return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
 }
 
-function viewOf({ vm, isAffected, last, missing }: EventView): TraceView {
-  const wasAffected = last.evidence.includes('left-resources');
+function viewOf({ vm, isAffected, last, missing }: EventView, wasAffected: boolean): TraceView {
   const { physicalHost, previousPhysicalHost } = last;
   return {
     vm: vm.name,

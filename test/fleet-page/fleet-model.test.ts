@@ -83,12 +83,12 @@ test('a Terminate whose VM is gone is presumed to have ended, without an outcome
 test('an event that ended shows what its VMs measured, and a canceled one nothing', () => {
   const past = new Map(everything.past.rows.map((row) => [row.vms[0], row]));
   expect(past.get('web_0')).toMatchObject({ outcome: 'Completed', vmCount: 12, pausedMs: null });
-  expect(Math.abs((past.get('web_0')?.downSeconds ?? 0) - 150)).toBeLessThanOrEqual(2.5);
+  expect(Math.abs((past.get('web_0')?.downSeconds?.value ?? 0) - 150)).toBeLessThanOrEqual(2.5);
   expect(past.get('api_2')).toMatchObject({
     eventType: 'Freeze',
     outcome: 'Completed',
     downSeconds: null,
-    pausedMs: 6000,
+    pausedMs: { value: 6000, isAmbiguous: false },
   });
   expect(past.get('api_4')).toMatchObject({ outcome: 'Canceled', startedAt: null, downSeconds: null, pausedMs: null });
 });

@@ -1,5 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { PageView } from '../../src/fleet-page/answers.ts';
 import { type FleetPage, type FleetSource, openFleetPage } from '../../src/fleet-page/server.ts';
 import { until } from '../support/until.ts';
 import { now, smallFleetRecords, viewOf } from './small-fleet.ts';
@@ -110,7 +111,7 @@ test('answers a query that makes no sense as if it were none, and an unknown pat
   expect((await ask('/trace')).status).toBe(404);
   expect((await ask('/../../etc/passwd')).status).toBe(404);
   expect((await ask('/__proto__')).status).toBe(404);
-  expect((await ask('//evil.example/view')).status).not.toBe(500);
+  for (const path of ['//', '//evil.example/view', 'http://[', '*']) expect((await ask(path)).status, path).toBe(404);
 });
 
 test('listens on loopback only', () => {
@@ -119,7 +120,7 @@ test('listens on loopback only', () => {
 
 test('reports that history is still read, and what cannot be read, each sentence once', async () => {
   const { reading } = JSON.parse((await ask('/view')).body);
-  expect(reading).toEqual({ isHistoryRead: false, problems: ['Partition 1 cannot be read.'] });
+  expect(reading).toEqual({ isHistoryRead: false, problems: ['Partition 1 cannot be read.'], notes: [] });
 });
 
 test('notifies a page that follows, in one message for many records', async () => {
@@ -138,6 +139,29 @@ test('notifies a page that follows, in one message for many records', async () =
   expect(view.knownVms).toBeGreaterThan(50);
   following.abort();
   await reading;
+});
+
+test('until the history is read no figure calls for action', async () => {
+  const urgencies = async () =>
+    JSON.parse((await ask('/view')).body).tiles.map(({ urgency }: { urgency: string }) => urgency);
+  expect(await urgencies()).toEqual(['fine', 'fine', 'fine', 'fine']);
+  const read = sourceOf();
+  const second = await openFleetPage({
+    port: 0,
+    source: { ...read.source, view: source.view, isHistoryRead: true },
+    clock,
+  });
+  const { tiles } = (await (await fetch(`${second.url}view`)).json()) as PageView;
+  expect(tiles.map(({ urgency }) => urgency)).toEqual(['act', 'watch', 'watch', 'act']);
+  await second.close();
+});
+
+test('counts the messages that were skipped', async () => {
+  for (const listener of listeners) listener.onInvalid('no record');
+  for (const listener of listeners) listener.onInvalid('no record');
+  expect(JSON.parse((await ask('/view')).body).reading.notes).toEqual([
+    '2 messages skipped, because they are not valid records: tail prints why.',
+  ]);
 });
 
 test('closing ends what is open and the subscription', async () => {

@@ -17,6 +17,8 @@ const lane = (overrides: Partial<SwimlaneEvent> = {}): SwimlaneEvent => ({
   outcome: 'Completed',
   down: [at(25), at(27)],
   pausedMs: null,
+  isAmbiguous: false,
+  silentSince: null,
   isOwn: true,
   ...overrides,
 });

@@ -1,4 +1,5 @@
 import type { PageView, Trace } from '../answers.ts';
+import { statusOf, whyNone } from '../page-state.ts';
 import { formatQuery, parseQuery, type Query, windows } from '../query.ts';
 import { clockOf, countdownOf, dayOf, durationOf } from '../time.ts';
 import { byId, type Child, html, replace } from './elements.ts';
@@ -172,14 +173,20 @@ class FleetPage {
   #draw(view: PageView): void {
     this.#view = view;
     this.#offsetMs = view.now - Date.now();
-    const context: SectionContext = { now: view.now, open: (eventId) => this.#openTrace(eventId) };
-    const { problems } = view.reading;
+    const context: SectionContext = {
+      now: view.now,
+      why: (sentence) => whyNone(sentence, view),
+      open: (eventId) => this.#openTrace(eventId),
+    };
+    const { problems, notes } = view.reading;
     this.#section('problems', problems, () => problems.map((problem) => html('p', {}, problem)));
+    this.#section('notes', notes, () => notes.map((note) => html('p', { class: 'note' }, note)));
     this.#section('tiles', view.tiles, () => tilesOf(view.tiles));
-    this.#section('open', view.open, () => openOf(view.open, context));
-    this.#section('calendar', view.calendar, () => calendarOf(view.calendar, context));
+    const emptyKey = context.why('');
+    this.#section('open', [view.open, emptyKey], () => openOf(view.open, context));
+    this.#section('calendar', [view.calendar, emptyKey], () => calendarOf(view.calendar, context));
     this.#section('capacity', [view.capacity, view.swimlanes.to], () => capacityOf(view));
-    this.#section('past', view.past, () => pastOf(view.past, context));
+    this.#section('past', [view.past, emptyKey], () => pastOf(view.past, context));
     this.#swimlanes.draw(view.swimlanes, view.now);
     for (const region of document.querySelectorAll<HTMLElement>('main .scroll')) focusableIfWide(region);
     this.#showQuery();
@@ -217,10 +224,7 @@ class FleetPage {
     if (!this.#isConnected)
       return { state: 'lost', text: this.#view === null ? 'Connecting' : 'Not connected: is tail running?' };
     if (this.#view === null) return { state: 'reading', text: 'Connecting' };
-    const { reading, knownVms } = this.#view;
-    if (!reading.isHistoryRead)
-      return { state: 'reading', text: `Reading the history of the hub: ${knownVms} VMs so far` };
-    return { state: reading.problems.length > 0 ? 'lost' : 'live', text: `Live, ${knownVms} VMs known` };
+    return statusOf(this.#view);
   }
 }
 

@@ -1,10 +1,21 @@
-import type { CapacityGroup, EventSummary, OpenEvent, PageView, PastEvent, StepSeries, Tile } from '../answers.ts';
+import type {
+  CapacityGroup,
+  EventSummary,
+  Measured,
+  OpenEvent,
+  PageView,
+  PastEvent,
+  StepSeries,
+  Tile,
+} from '../answers.ts';
 import { clockOf, durationOf, momentOf } from '../time.ts';
 import { type Child, type Column, html, svg, table } from './elements.ts';
 
 /** What a section needs beside its data. */
 export interface SectionContext {
   readonly now: number;
+  /** Why there is nothing to show. */
+  why(sentence: string): string;
   open(eventId: string): void;
 }
 
@@ -20,21 +31,23 @@ const countdown = (at: number): HTMLElement => html('span', { class: 'countdown'
 const typed = (eventType: string): HTMLElement =>
   html('span', { class: `type type-${eventType.toLowerCase().replaceAll(/[^a-z]/g, '')}` }, eventType);
 
-function eventButton({ eventId, eventType }: EventSummary, { open }: SectionContext): HTMLElement {
+function eventButton({ eventId, eventType, isTest }: EventSummary, { open }: SectionContext): HTMLElement {
   return html(
     'button',
     { type: 'button', class: 'link', 'data-key': eventId, click: () => open(eventId), title: `Trace of ${eventId}` },
     typed(eventType),
+    isTest ? ' (test)' : null,
   );
 }
 
-function vmsOf({ vms, vmCount }: EventSummary): HTMLElement {
+function vmsOf({ vms, vmCount, unnamedVms }: EventSummary): HTMLElement {
   const more = vmCount - vms.length;
   return html(
     'span',
     { class: 'vms' },
     vms.join(', '),
     more > 0 ? html('span', { class: 'more' }, ` and ${more} more`) : null,
+    unnamedVms > 0 ? html('span', { class: 'more' }, ` and ${unnamedVms} that no record names`) : null,
   );
 }
 
@@ -57,6 +70,14 @@ const moment = (at: number | null, now: number): HTMLElement | string =>
     ? '–'
     : html('time', { datetime: new Date(at).toISOString(), title: new Date(at).toLocaleString() }, momentOf(at, now));
 
+const start = (at: number | null, isSeen: boolean, now: number): HTMLElement | string =>
+  isSeen || at === null ? moment(at, now) : html('span', {}, moment(at, now), ' or earlier');
+
+const measured = (measurement: Measured | null, unitSeconds: number): string =>
+  measurement === null
+    ? 'not measured'
+    : `${durationOf(measurement.value * unitSeconds)}${measurement.isAmbiguous ? ', perhaps of another event' : ''}`;
+
 export function tilesOf(tiles: readonly Tile[]): readonly Child[] {
   return tiles.map(({ name, meaning, vms, urgency }) =>
     html(
@@ -70,15 +91,17 @@ export function tilesOf(tiles: readonly Tile[]): readonly Child[] {
 }
 
 export function openOf({ rows, total }: PageView['open'], context: SectionContext): readonly Child[] {
-  if (rows.length === 0) return [none('No event is announced or in progress.')];
+  if (rows.length === 0) return [none(context.why('No event is announced or in progress'))];
   const columns: readonly Column<OpenEvent>[] = [
     { label: 'State', cell: ({ state }) => html('span', { class: `state ${state.replaceAll(' ', '-')}` }, state) },
     { label: 'Event', cell: (row) => lines(eventButton(row, context), expectationOf(row)) },
     {
       label: 'Time left · not before',
-      cell: ({ startedAt, notBefore }) => {
+      cell: ({ startedAt, notBefore, isStartSeen, silentSince }) => {
+        if (silentSince !== null)
+          return lines(html('span', {}, 'last reported ', countdown(silentSince)), moment(silentSince, context.now));
         if (startedAt !== null)
-          return lines(html('span', {}, 'started ', countdown(startedAt)), moment(startedAt, context.now));
+          return lines(html('span', {}, 'started ', countdown(startedAt)), start(startedAt, isStartSeen, context.now));
         if (notBefore === null) return lines('unknown', 'at any moment');
         return lines(countdown(notBefore), moment(notBefore, context.now));
       },
@@ -89,7 +112,7 @@ export function openOf({ rows, total }: PageView['open'], context: SectionContex
 }
 
 export function pastOf({ rows, total }: PageView['past'], context: SectionContext): readonly Child[] {
-  if (rows.length === 0) return [none('No event ended in this time.')];
+  if (rows.length === 0) return [none(context.why('No event ended in this time'))];
   const columns: readonly Column<PastEvent>[] = [
     { label: 'Ended', cell: ({ endedAt }) => moment(endedAt, context.now) },
     { label: 'Event', cell: (row) => eventButton(row, context) },
@@ -97,16 +120,16 @@ export function pastOf({ rows, total }: PageView['past'], context: SectionContex
     { label: 'VM', cell: vmsOf },
     { label: 'Scale set', cell: ({ sets }) => sets.join(', ') || '–' },
     { label: 'Announced', cell: ({ announcedAt }) => moment(announcedAt, context.now) },
-    { label: 'Started', cell: ({ startedAt }) => moment(startedAt, context.now) },
+    { label: 'Started', cell: ({ startedAt, isStartSeen }) => start(startedAt, isStartSeen, context.now) },
     {
       label: 'Down, longest',
       isNumber: true,
-      cell: ({ downSeconds }) => (downSeconds === null ? 'not measured' : durationOf(downSeconds)),
+      cell: ({ downSeconds }) => measured(downSeconds, 1),
     },
     {
       label: 'Paused, longest',
       isNumber: true,
-      cell: ({ pausedMs }) => (pausedMs === null ? 'not measured' : durationOf(pausedMs / 1000)),
+      cell: ({ pausedMs }) => measured(pausedMs, 0.001),
     },
     { label: 'By', cell: ({ eventSource }) => eventSource },
   ];
@@ -114,7 +137,7 @@ export function pastOf({ rows, total }: PageView['past'], context: SectionContex
 }
 
 export function calendarOf({ columns, rows }: PageView['calendar'], context: SectionContext): readonly Child[] {
-  if (rows.length === 0) return [none('No event is announced.')];
+  if (rows.length === 0) return [none(context.why('No event is announced'))];
   const cells = (index: number): Column<(typeof rows)[number]> => ({
     label: columns[index] ?? '',
     cell: ({ name, cells: all }) =>
@@ -127,7 +150,7 @@ export function calendarOf({ columns, rows }: PageView['calendar'], context: Sec
             {
               type: 'button',
               class: `entry type-${eventType.toLowerCase()}`,
-              'data-key': `${name} ${index} ${eventType}`,
+              'data-key': `${name} ${index} ${time} ${eventType}`,
               click: () => context.open(eventId),
             },
             html('span', {}, time),
@@ -149,7 +172,7 @@ export function calendarOf({ columns, rows }: PageView['calendar'], context: Sec
 const chart = { width: 300, height: 44 } as const;
 
 export function capacityOf({ capacity, now, swimlanes: { from, to } }: PageView): readonly Child[] {
-  return capacity.map(({ by, groups, total }) =>
+  return capacity.map(({ by, groups, total, unplacedVms }) =>
     html(
       'div',
       { class: 'panel' },
@@ -160,6 +183,9 @@ export function capacityOf({ capacity, now, swimlanes: { from, to } }: PageView)
         ? null
         : html('p', { class: 'axis' }, html('span', {}, momentOf(from, now)), html('span', {}, momentOf(to, now))),
       rest(groups.length, total, 'groups'),
+      unplacedVms > 0
+        ? html('p', { class: 'note' }, `Not counted here: ${unplacedVms} VMs in progress whose place is unknown.`)
+        : null,
     ),
   );
 }
@@ -169,7 +195,7 @@ function capacityRow({ name, knownVms, down, inProgress }: CapacityGroup, from: 
   const text =
     down.mostAt === null
       ? `none measured down; ${inProgress.most} of ${knownVms} known in progress at once`
-      : `${down.most} of ${knownVms} known down at once at ${clockOf(down.mostAt)}; ${inProgress.most} in progress`;
+      : `${down.most} of ${knownVms} known down at once at ${clockOf(down.mostAt)}, if outages began with their event; ${inProgress.most} in progress`;
   const area = (series: StepSeries): string => stepArea(series, { from, to, most });
   return html(
     'div',

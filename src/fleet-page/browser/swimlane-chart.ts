@@ -197,15 +197,29 @@ function summaryOf({ rows, from, to }: Swimlanes): string {
 
 /** Only what is known, and how it is known. */
 function sentenceOf({ name, set, place }: SwimlaneRow, lane: SwimlaneEvent, now: number): string {
-  const { eventType, announcedAt, notBefore, startedAt, isStartSeen, overAt, outcome, down, pausedMs, isOwn } = lane;
+  const {
+    eventType,
+    announcedAt,
+    notBefore,
+    startedAt,
+    isStartSeen,
+    overAt,
+    outcome,
+    down,
+    pausedMs,
+    isAmbiguous,
+    isOwn,
+  } = lane;
+  const open = lane.silentSince === null ? 'open' : `nothing reported since ${momentOf(lane.silentSince, now)}`;
+  const measured = isAmbiguous ? 'measured, perhaps of another event' : 'measured';
   const where = [set, place && `zone/fault domain ${place}`].filter(Boolean).join(', ');
   const parts = [
     announcedAt === null ? null : `announced ${momentOf(announcedAt, now)}`,
     notBefore === null ? null : `not before ${momentOf(notBefore, now)}`,
     startedAt === null ? null : `started ${isStartSeen ? '' : 'at the latest '}${momentOf(startedAt, now)}`,
-    down === null ? null : `down ${durationOf((down[1] - down[0]) / 1000)}, measured`,
-    pausedMs === null ? null : `paused ${durationOf(pausedMs / 1000)}, measured`,
-    overAt === null ? 'open' : `${outcome ?? 'presumed to have ended'} ${clockOf(overAt)}`,
+    down === null ? null : `down ${durationOf((down[1] - down[0]) / 1000)}, ${measured}`,
+    pausedMs === null ? null : `paused ${durationOf(pausedMs / 1000)}, ${measured}`,
+    overAt === null ? open : `${outcome ?? 'presumed to have ended'} ${clockOf(overAt)}`,
     isOwn ? null : 'no report of its own, so nothing is measured',
   ];
   return `${name}${where === '' ? '' : ` (${where})`}: ${eventType}, ${parts.filter((part) => part !== null).join(', ')}`;
