@@ -2,13 +2,13 @@ import type { StreamState, VmId } from '../consumer/index.ts';
 import { momentOf } from './time.ts';
 
 /** A record may still be on its way in another partition. */
-const patienceMs = 60_000;
+const arrivalMs = 60_000;
 const shownVms = 3;
 
 /** What VMs wrote and was not read, and VMs that lost what they knew. */
 export function notesOf(streams: readonly StreamState[], now: number): readonly string[] {
   const gaps = streams
-    .filter(({ lastAt, missing }) => missing.length > 0 && now - lastAt.getTime() > patienceMs)
+    .filter(({ lastAt, missing }) => missing.length > 0 && now - lastAt.getTime() > arrivalMs)
     .map(({ vm, missing }) => ({ vm, records: missing.reduce((sum, { from, to }) => sum + to - from + 1, 0) }));
   const lost = [...Map.groupBy(streams, ({ vmId }) => vmId).values()].flatMap((ofVm) => {
     const before = ofVm.at(-2);

@@ -18,8 +18,8 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
 /**
- * As in the tab Upcoming of the workbook: due or started for half an hour is stuck. Its tab Overview also asks when the VM was last heard,
- * which only heartbeats tell, and the hub has none.
+ * As in the tab Upcoming of the workbook: due or started for half an hour is stuck. Its tab Overview also uses heartbeats, and the hub has
+ * none.
  */
 export function stateOf({ startedAt, notBefore }: Pick<Lane, 'startedAt' | 'notBefore'>, now: number): OpenState {
   if (startedAt !== null) return now - startedAt > 30 * minuteMs ? 'stuck' : 'in progress';

@@ -182,7 +182,7 @@ function pageView({ source, model, skipped, now }: Serving, search: URLSearchPar
   const view = model.view(parseQuery(search), now);
   const notes = [...(isHistoryRead ? model.notes(now) : []), ...(skipped > 0 ? [skippedNote(skipped)] : [])];
   const reading = { isHistoryRead, problems: [...new Set(problems.map(({ message }) => message))], notes };
-  // Until all is read, an event that looks open may have ended: nobody is to act on it.
+  // Until all is read, an event that looks open may have ended.
   const tiles = isHistoryRead ? view.tiles : view.tiles.map((tile) => ({ ...tile, urgency: 'fine' as const }));
   return { ...view, tiles, reading };
 }
