@@ -5,13 +5,16 @@ import type { Pause } from './pause.ts';
  * Platform facts: https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events
  */
 
+/** The types that are documented. Others may come: what reads them accepts any text. */
+export const eventTypes = ['Freeze', 'Reboot', 'Redeploy', 'Preempt', 'Terminate'] as const;
+
 /** One planned or happening operation, as one document lists it. `null` = missing, empty, unreadable or of the wrong type. */
 export interface ScheduledEvent {
   /** As Azure spelled it; compared in lower case. */
   readonly eventId: string;
   /** `Scheduled`, `Started`, or any other text from Azure. */
   readonly eventStatus: string | null;
-  /** `Freeze` `Reboot` `Redeploy` `Preempt` `Terminate`, or any other text from Azure. */
+  /** One of {@link eventTypes}, or any other text from Azure. */
   readonly eventType: string | null;
   readonly resourceType: string | null;
   /** VM names, without the `_` that api-version 2017-03-01 put in front. */

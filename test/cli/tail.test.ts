@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../src/cli/exit-codes.ts';
-import { addTail } from '../../src/cli/tail/command.ts';
+import { addTail, unknownTypes } from '../../src/cli/tail/command.ts';
 import { type HubArguments, loadHubConfig } from '../../src/cli/tail/hub-options.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { runVerb } from './outbox/command-line.ts';
@@ -80,4 +80,11 @@ test.for([
     reason: 'commander',
     message: expect.stringMatching(message),
   });
+});
+
+test('tail names event types that are not known, which it follows all the same', () => {
+  expect(unknownTypes(['Frezee', 'reboot', 'Hibernate', 'Preempt'])).toEqual([
+    'No event type Frezee is known; did you mean Freeze?',
+    'No event type Hibernate is known: they are Freeze, Reboot, Redeploy, Preempt, Terminate.',
+  ]);
 });

@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { systemClock } from '../../clock.ts';
 import { closest } from '../../config/did-you-mean.ts';
 import { phases } from '../../lifecycle/record.ts';
+import { eventTypes } from '../../lifecycle/scheduled-event.ts';
 import { mayColour } from '../../process/text-format.ts';
 import type { TransitionFilter } from '../../tail/filter.ts';
 import type { FleetFeed } from '../../tail/fleet-feed.ts';
@@ -74,6 +75,15 @@ function phaseName(text: string): string {
   throw new InvalidArgumentError(near ? `did you mean ${near}?` : `expected one of ${shownPhases.join(', ')}.`);
 }
 
+/** About types that are followed all the same: Azure may add one. */
+export const unknownTypes = (types: readonly string[]): readonly string[] =>
+  types
+    .filter((type) => !eventTypes.some((known) => known.toLowerCase() === type.toLowerCase()))
+    .map((type) => {
+      const near = closest(type, eventTypes);
+      return `No event type ${type} is known${near ? `; did you mean ${near}?` : `: they are ${eventTypes.join(', ')}.`}`;
+    });
+
 async function runTail(options: TailArguments, commandContext: CommandContext): Promise<void> {
   const settings = readHubSettings(options, commandContext);
   const stop = stopOrReaderGone(commandContext.stop);
@@ -85,7 +95,7 @@ async function runTail(options: TailArguments, commandContext: CommandContext): 
       import('../../tail/tail.ts'),
       import('../../tail/refusal.ts'),
     ]);
-  for (const warning of settings.warnings) warn(`${warning}\n`);
+  for (const warning of [...settings.warnings, ...unknownTypes(options.type ?? [])]) warn(`${warning}\n`);
   try {
     const { eventHubs: config, clientId } = settings;
     const { consumerGroup } = options;
