@@ -63,6 +63,9 @@ describe('the event hub that tail reads', () => {
     expect(whyNot({ namespace: 'x.servicebus.windows.net' })).toBe(
       'Which event hub of the namespace? Name it with --hub, such as --hub vm-lifecycle.',
     );
+    expect(whyNot({ config, hub: 'vm-lifecycle' })).toBe(
+      'Which namespace? Name it with --namespace, such as --namespace contoso, or set SCHEDULED_EVENTS_BRIDGE_SINKS_EVENT_HUBS_CONNECTION_STRING.',
+    );
     expect(whyNot({ config: '/no/such.json' })).toMatch(/There is no configuration file \/no\/such\.json/);
   });
 });

@@ -53,8 +53,8 @@ export function readHubSettings(options: HubArguments, { env }: CommandContext):
   return { eventHubs, clientId: config.identity.clientId, warnings };
 }
 
-const howToName =
-  "name one with --namespace and --hub, or a bridge's configuration with --config. A connection string belongs into the environment variable SCHEDULED_EVENTS_BRIDGE_SINKS_EVENT_HUBS_CONNECTION_STRING.";
+const stringVariable = environmentName('sinks.eventHubs.connectionString');
+const howToName = `name one with --namespace and --hub, or a bridge's configuration with --config. A connection string belongs into the environment variable ${stringVariable}.`;
 
 /** Options override variables, which override the configuration file. The default file is read only if no namespace is named. */
 export function loadHubConfig(options: HubArguments, given: NodeJS.ProcessEnv) {
@@ -72,6 +72,11 @@ export function loadHubConfig(options: HubArguments, given: NodeJS.ProcessEnv) {
     throw new Failure(
       'configuration',
       'Which event hub of the namespace? Name it with --hub, such as --hub vm-lifecycle.',
+    );
+  if (options.hub !== undefined && loaded.problems?.some((problem) => problem.endsWith('; neither is set.')))
+    throw new Failure(
+      'configuration',
+      `Which namespace? Name it with --namespace, such as --namespace contoso, or set ${stringVariable}.`,
     );
   if (loaded.problems) throw new Failure('configuration', describeProblems(loaded.problems));
   const { eventHubs } = loaded.config.sinks;
