@@ -71,7 +71,7 @@ describe('the event hub that tail reads', () => {
 });
 
 test.for([
-  { args: ['--from', 'yesterday'], message: /expected a time like 2026-01-31T09:00Z, or how long ago/ },
+  { args: ['--from', 'yesterday'], message: /expected start, now, a time like 2026-01-31T09:00Z, or how long ago/ },
   { args: ['--from', '2999-01-01'], message: /expected a time in the past/ },
   { args: ['--phase', 'Startd'], message: /did you mean Started\?/ },
   { args: ['--phase', 'Snapshot'], message: /expected one of Scheduled, Updated, / },

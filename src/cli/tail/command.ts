@@ -58,7 +58,7 @@ const fromOption = () =>
     'print what happened since: start, now, 2026-01-31T09:00Z, or how long ago, such as 90m, 12h, 7d (default: all steps of events that are open)',
   ).argParser((text): From => {
     if (text === 'start') return { at: new Date(0) };
-    const at = text === 'now' ? new Date() : readTime(text, new Date());
+    const at = text === 'now' ? new Date() : readTime(text, new Date(), ['start', 'now']);
     if (at.getTime() > Date.now()) throw new InvalidArgumentError('expected a time in the past.');
     return { at };
   });
