@@ -74,16 +74,20 @@ function problemRows(problems: FooterState['feed']['problems'], now: Date): read
 function eventRow(event: EventState, now: Date, columns: number): Row {
   const { latest, hasStarted } = event;
   const phase = hasStarted ? 'Started' : 'Scheduled';
-  return [
+  const when = whenRow(event, now);
+  const rowWith = (parts: Row): Row => [
     span(` ${phase.padEnd(9)}`, isSilent(event, now) ? 'quiet' : styleOf(phase)),
     span(`  ${plain(latest?.eventType ?? 'unknown').padEnd(9)}  `),
     span(vmsOf(event, latest).padEnd(vmColumns), 'strong'),
     span('  '),
-    ...whenRow(event, now),
+    ...parts,
     ...(latest?.isTest ? [span('  test')] : []),
     span('  '),
     span(idFor(event.eventId, columns), 'quiet'),
   ];
+  const whole = rowWith(when);
+  // Half of a time would be another time.
+  return widthOf(whole) < columns ? whole : rowWith(when.slice(0, 1));
 }
 
 function whenRow(event: EventState, now: Date): Row {
@@ -129,4 +133,5 @@ function rankOf(event: EventState, now: Date): number {
   return event.hasStarted ? Number.MIN_SAFE_INTEGER : dueAt(event);
 }
 
-const cut = (row: Row, width: number): Row => (widthOf(row) > width ? toWidth(row, width) : row);
+const cut = (row: Row, width: number): Row =>
+  widthOf(row) > width ? [...toWidth(row, width - 1), span('…', 'quiet')] : row;

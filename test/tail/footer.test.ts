@@ -130,7 +130,17 @@ describe('the footer', () => {
   });
 
   test('is never wider than the terminal', () => {
-    for (const row of rows(at(10), {}, { columns: 40, rows: 30 })) expect(row.length).toBeLessThan(40);
+    const narrow = rows(at(10), {}, { columns: 40, rows: 30 });
+    for (const row of narrow) expect(row.length).toBeLessThan(40);
+    expect(narrow.at(-1)).toBe(' Scheduled  Freeze     web_0, web_1 +1…');
+  });
+
+  test('leaves out the time that does not fit, of which a part would be another time', () => {
+    expect(rows(at(10), {}, { columns: 80, rows: 30 }).slice(2)).toEqual([
+      ' Started    Reboot     web_3                 for 8 s  BBBBBBBB',
+      ' Scheduled  Preempt    spot_0                in 21 s           CCCCCCCC',
+      ' Scheduled  Freeze     web_0, web_1 +1       in 14 min 50 s    AAAAAAAA',
+    ]);
   });
 
   test('says that nothing is open only as far as it knows, and not while history is read', () => {
