@@ -40,7 +40,7 @@ const noRoute: Meaning = (to) =>
   retry(
     'transient',
     'no-route',
-    `There is no route to ${to.host}; retrying. If this continues, check the network of this VM.`,
+    `There is no route to ${to.host}; retrying. If this continues, check the network of this machine.`,
   );
 
 const nothingListens = byProxy('transient', (proxy) => `Nothing listens at the proxy ${proxy}`, refused);
@@ -69,14 +69,14 @@ const meanings: Readonly<Partial<Record<string, Meaning>>> = {
       retry(
         'configuration',
         'name-not-found',
-        `The name ${to.host} does not resolve: check ${to.addressKey} and the DNS of this VM (private endpoints need their private zone).`,
+        `The name ${to.host} does not resolve: check ${to.addressKey} and the DNS of this machine (private endpoints need their private zone).`,
       ),
   ),
   EAI_AGAIN: (to) =>
     retry(
       'transient',
       'name-lookup-failed',
-      `The DNS of this VM does not answer for ${to.proxy === null ? to.host : `the proxy ${to.proxy}`}; retrying.`,
+      `The DNS of this machine does not answer for ${to.proxy === null ? to.host : `the proxy ${to.proxy}`}; retrying. If this continues, check its name servers.`,
     ),
   REQUEST_SEND_ERROR: (to) =>
     retry('transient', 'request-failed', `The request to ${to.host} could not be sent; retrying.`),
@@ -99,14 +99,14 @@ function tlsFailure(code: string, to: Destination): Failure | null {
     return retry(
       'configuration',
       'tls-untrusted',
-      `The certificate of ${to.host} is signed by an authority that this VM does not trust (${code}): set tls.caFile to a PEM file with that authority, if a proxy or a private authority is expected there.`,
+      `The certificate of ${to.host} is signed by an authority that this machine does not trust (${code}): set tls.caFile to a PEM file with that authority, if a proxy or a private authority is expected there.`,
     );
   }
   if (outOfTime.test(code)) {
     return retry(
       'configuration',
       'tls-expired',
-      `The certificate of ${to.host} is not valid at this time (${code}): renew it, or correct the clock of this VM.`,
+      `The certificate of ${to.host} is not valid at this time (${code}): renew it, or correct the clock of this machine.`,
     );
   }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {

@@ -53,9 +53,10 @@ export function explainRefusal(error: unknown, stage: Stage, from: ReadFrom): Hu
   if (error instanceof HubRefused) return error.problem;
   if (stage === 'token')
     return isRejectedIdentity(error) ? rejectedIdentity(error) : noToken(reasonWithoutToken(error));
+  const destination = destinationOf(from.config);
   const to: Destination = {
-    ...destinationOf(from.config),
-    addressKey: 'the namespace',
+    ...destination,
+    addressKey: destination.addressKey.replace('sinks.eventHubs.fullyQualifiedNamespace', '--namespace'),
     explain: (detail, to) => readingFailure(detail, stage, from) ?? amqpFailure(detail, to),
   };
   const { kind, code, cause, reason } = classify(error, to);

@@ -159,7 +159,7 @@ describe('a reader that is refused', () => {
     const { code, message, isPermanent } = await refusal(open({ customEndpoint: 'sb://127.0.0.1:9' }));
     expect({ code, isPermanent }).toEqual({ code: 'connection-refused', isPermanent: false });
     expect(message).toMatch(
-      /^Nothing listens at 127\.0\.0\.1:9\. If this continues, check the namespace and the firewall\.$/,
+      /^Nothing listens at 127\.0\.0\.1:9\. If this continues, check sinks\.eventHubs\.customEndpoint and the firewall\.$/,
     );
   });
 
