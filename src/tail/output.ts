@@ -1,6 +1,6 @@
 import type { EventState } from '../consumer/index.ts';
 import { createScreen } from '../terminal/screen.ts';
-import { type Row, span, toText } from '../terminal/styled-text.ts';
+import { plural, type Row, span, toText } from '../terminal/styled-text.ts';
 import type { FleetFeed } from './fleet-feed.ts';
 import { footer } from './footer.ts';
 import { jsonOf, lineOf } from './line.ts';
@@ -9,6 +9,8 @@ import type { Transition } from './transitions.ts';
 /** Where transitions go. */
 export interface TailOutput {
   transitions(news: readonly Transition[]): void;
+  /** History is read, and none of it is shown. */
+  nothingYet(recordCount: number): void;
   /** About the tail itself: not part of what is tailed. */
   notice(text: string): void;
   /** What the records show to be missing; null: nothing. */
@@ -19,15 +21,23 @@ export interface TailOutput {
   close(): void;
 }
 
+interface LineFormat {
+  readonly hub: string;
+  readonly json: boolean;
+  readonly colour: boolean;
+  readonly columns: number;
+}
+
 /** Lines for a file, a pipe, or a terminal that cannot move its cursor. */
 export function lineOutput(
   write: (text: string) => void,
   warn: (text: string) => void,
-  { json, colour, columns }: { readonly json: boolean; readonly colour: boolean; readonly columns: number },
+  { hub, json, colour, columns }: LineFormat,
 ): TailOutput {
   const textOf = (one: Transition): string => (json ? jsonOf(one) : toText(lineOf(one, columns), colour));
   return {
     transitions: (news) => void (news.length > 0 && write(news.map((one) => `${textOf(one)}\n`).join(''))),
+    nothingYet: (recordCount) => warn(`Following ${hub}: ${plural(recordCount, 'record')}, nothing to show yet.\n`),
     notice: (text) => warn(`${text}\n`),
     losses: (text) => void (text !== null && warn(`${text}\n`)),
     refresh: () => {},
@@ -60,6 +70,8 @@ export function terminalOutput(
   const print = (rows: readonly Row[]): void => void (rows.length > 0 && screen.printAbove(rows));
   return {
     transitions: (news) => print(news.map((one) => lineOf(one, columns()))),
+    // The footer says it.
+    nothingYet: () => {},
     notice: (text) =>
       print(
         text

@@ -58,7 +58,9 @@ export async function tail({ feed, filter, onlyOwn, from, output, clock, stop }:
   function printHistory(): void {
     const now = clock.now();
     const isWanted = ({ at, event }: Transition): boolean => (from === null ? isCurrent(event, now) : at >= from);
-    print(transitions.allNews(now).filter(isWanted));
+    const news = transitions.allNews(now).filter(isWanted);
+    print(news);
+    if (!news.some((transition) => isShown(filter, transition))) output.nothingYet(feed.recordCount);
   }
   if (feed.refusal !== null) refused.abort();
   if (feed.isHistoryRead) printHistory();

@@ -46,7 +46,7 @@ function follow(given: Partial<TailOptions> = {}) {
   const stop = new AbortController();
   const out: string[] = [];
   const err: string[] = [];
-  const plain = { json: false, colour: false, columns: Number.POSITIVE_INFINITY };
+  const plain = { hub: 'vm-lifecycle in x', json: false, colour: false, columns: Number.POSITIVE_INFINITY };
   const output = lineOutput(
     (text) => out.push(...text.trimEnd().split('\n')),
     (text) => err.push(text),
@@ -75,6 +75,17 @@ describe('a tail', () => {
     expect(lines()).toEqual([]);
     feed.onHistoryRead();
     expect(lines()).toEqual(['12:00:02Z  Scheduled  Reboot     web_5']);
+    await end();
+  });
+
+  test('says that it follows the hub where history has nothing to show', async () => {
+    const { feed, out, err, end } = follow();
+    feed.onMessages(reported('web_0', ended).map(message), '0');
+    feed.onHistoryRead();
+    expect({ out, err }).toEqual({
+      out: [],
+      err: ['Following vm-lifecycle in x: 3 records, nothing to show yet.\n'],
+    });
     await end();
   });
 
@@ -124,7 +135,7 @@ describe('a tail', () => {
     ]);
     feed.onMessages([], '1');
     feed.onMessages([], '0');
-    expect(err).toEqual(['Nothing listens; retrying.\n', 'Reading all partitions again.\n']);
+    expect(err.slice(1)).toEqual(['Nothing listens; retrying.\n', 'Reading all partitions again.\n']);
     await end();
   });
 
@@ -138,7 +149,7 @@ describe('a tail', () => {
     late.feed.onHistoryRead();
     late.feed.onError('role', '0');
     await settled();
-    expect(late.err).toEqual(['May not read.\n\n  az role\n\n']);
+    expect(late.err.slice(1)).toEqual(['May not read.\n\n  az role\n\n']);
     await late.end();
   });
 

@@ -165,7 +165,7 @@ async function openOutput(
   const colour = mayColour(stdout, env);
   if (json || !canRedraw(stdout, env)) {
     const columns = stdout.isTTY ? stdout.columns : Number.POSITIVE_INFINITY;
-    return lineOutput(print, warn, { json: json === true, colour, columns });
+    return lineOutput(print, warn, { hub: shown.hub, json: json === true, colour, columns });
   }
   const { concernsEvent } = await import('../../tail/filter.ts');
   const output = terminalOutput(print, stdout, {
