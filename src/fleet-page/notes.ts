@@ -17,7 +17,8 @@ export function notesOf(streams: readonly StreamState[], now: number): readonly 
   return [
     ...listed(
       gaps,
-      ({ vm, records }) => `${records} ${records === 1 ? 'record' : 'records'} of ${vm.name} never arrived`,
+      ({ vm, records }) =>
+        `${records} ${records === 1 ? 'record' : 'records'} of ${vm.name} ${records === 1 ? 'is' : 'are'} not in the hub`,
     ),
     ...listed(lost, ({ vm, after }) => `${vm.name} lost its state after ${momentOf(after, now)}`),
   ];

@@ -173,7 +173,7 @@ test('VMs in progress that have no bridge are counted as of an unknown place', (
   expect(namesIn(page, 'Scale set')).toEqual([['web', 3]]);
 });
 
-test('records that never arrived and lost state are noted, once they can no longer be on their way', () => {
+test('records that are not in the hub and lost state are noted, once they can no longer be on their way', () => {
   const records = [
     report('web_0', 'Scheduled', '10:00:00', { position: 1 }),
     report('web_0', 'Started', '11:00:00', { ...started, position: 40 }),
@@ -182,7 +182,7 @@ test('records that never arrived and lost state are noted, once they can no long
   ];
   expect(pageOf(records, '11:00:30').notes).toEqual(['web_1 lost its state after 10:00:00.']);
   expect(pageOf(records, '11:01:30').notes).toEqual([
-    '38 records of web_0 never arrived.',
+    '38 records of web_0 are not in the hub.',
     'web_1 lost its state after 10:00:00.',
   ]);
 });
@@ -193,6 +193,6 @@ test('many VMs with the same loss are one note', () => {
     report(`web_${number}`, 'Started', '11:00:00', { ...started, position: 3 }),
   ]);
   expect(pageOf(records, '11:30:00').notes).toEqual([
-    expect.stringMatching(/^(1 record of web_\d never arrived; ){3}and the same of 2 more VMs\.$/),
+    expect.stringMatching(/^(1 record of web_\d is not in the hub; ){3}and the same of 2 more VMs\.$/),
   ]);
 });
