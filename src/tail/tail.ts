@@ -60,7 +60,8 @@ export async function tail({ feed, filter, onlyOwn, from, output, clock, stop }:
     const isWanted = ({ at, event }: Transition): boolean => (from === null ? isCurrent(event, now) : at >= from);
     const news = transitions.allNews(now).filter(isWanted);
     print(news);
-    if (!news.some((transition) => isShown(filter, transition))) output.nothingYet(feed.recordCount);
+    // History of an empty hub is read before a partition is: it may still be refused.
+    if (feed.recordCount > 0 && !news.some((one) => isShown(filter, one))) output.nothingYet(feed.recordCount);
   }
   if (feed.refusal !== null) refused.abort();
   if (feed.isHistoryRead) printHistory();
