@@ -12,7 +12,8 @@ export type ServiceAnswer =
   | { readonly kind: 'silent' | 'nobody' | 'denied' };
 
 /** A poll takes milliseconds, a commit to a slow disk a fraction of a second. */
-export const answerMs = 2_000;
+const answerMs = 2_000;
+const stepMs = 100;
 /** Longer than any list of events that the metadata service gives. */
 const longestAnswer = 4 * 2 ** 20;
 
@@ -43,11 +44,19 @@ async function askAt(path: string, clock: Clock): Promise<ServiceAnswer> {
   using opened = address;
   const over = new AbortController();
   try {
-    const silent = clock.sleep(answerMs, over.signal).then((): ServiceAnswer => ({ kind: 'silent' }));
-    return await Promise.race([read(opened.path, over.signal), silent]);
+    return await Promise.race([read(opened.path, over.signal), silence(clock, over.signal)]);
   } finally {
     over.abort();
   }
+}
+
+/**
+ * Waits in steps, and reads what arrived between them: a time in which this process itself was not scheduled, or loaded its libraries,
+ * counts as one step and says nothing about the service.
+ */
+async function silence(clock: Clock, signal: AbortSignal): Promise<ServiceAnswer> {
+  for (let waitedMs = 0; waitedMs < answerMs && !signal.aborted; waitedMs += stepMs) await clock.sleep(stepMs, signal);
+  return { kind: 'silent' };
 }
 
 function read(path: string, signal: AbortSignal): Promise<ServiceAnswer> {

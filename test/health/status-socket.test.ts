@@ -119,6 +119,16 @@ describe.skipIf(process.platform === 'win32')('the status socket', () => {
     await answered(directory);
   });
 
+  test('a service is not silent where the process that asks was not scheduled for longer than the limit', async () => {
+    const directory = place('starved');
+    serve(directory);
+    await answered(directory);
+    const answer = ask(directory);
+    // The answer arrives while nothing runs here: when this ends, the limit has passed and nothing was read yet.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_500);
+    expect(await answer).toMatchObject({ kind: 'answered' });
+  });
+
   test('a service of another version, or an invalid answer, counts as no service', async () => {
     const directory = place('other');
     let answer: () => unknown = () => ({ form: 2 });
