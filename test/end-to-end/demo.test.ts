@@ -135,7 +135,14 @@ describe.concurrent('the demo', () => {
       { timeoutMs: 60_000, what: 'all events to be over' },
     );
     expect(changes).toContain('event: changed');
-    expect(view.reading).toEqual({ isHistoryRead: true, problems: [] });
+    const lostState = events
+      .filter(({ impact }) => impact === 'restart-without-state')
+      .map(({ vms: [vm] }) => vm?.name);
+    expect(view.reading).toEqual({
+      isHistoryRead: true,
+      problems: [],
+      notes: lostState.map((name) => expect.stringMatching(new RegExp(`^${name} lost its state after \\d\\d:\\d\\d`))),
+    });
     expect(view.knownVms).toBe(vms.length);
 
     // All times of the timeline are multiples of the five seconds between two polls, so each is seen on time.
