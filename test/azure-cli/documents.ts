@@ -11,6 +11,9 @@ export const callOfAz = /\baz (?=[a-z$])/g;
 
 const mentions = (text: string): boolean => text.search(callOfAz) !== -1;
 
+/** Programs in these languages name a command in their messages, and do not run it. */
+const programming: ReadonlySet<string> = new Set(['js', 'ts', 'python', 'go', 'java', 'rust', 'csharp']);
+
 /** Every line that a document shows and every command that it names. Each occurrence of `az` is in one of them. */
 export function writtenIn(path: string, text: string): readonly Written[] {
   const found: Written[] = [];
@@ -23,12 +26,14 @@ export function writtenIn(path: string, text: string): readonly Written[] {
     return found;
   }
   text
-    .replace(/^ *```.*\n([\s\S]*?)^ *```$/gm, (_, block: string) =>
-      block
-        .replace(/\\\n\s*/g, '')
-        .split('\n')
-        .map((line) => add('line', line))
-        .join(''),
+    .replace(/^ *```(\w*).*\n([\s\S]*?)^ *```$/gm, (_, language: string, block: string) =>
+      programming.has(language)
+        ? block.replaceAll('`', ' ')
+        : block
+            .replace(/\\\n\s*/g, '')
+            .split('\n')
+            .map((line) => add('line', line))
+            .join(''),
     )
     .replace(/`([^`\n]+)`/g, (_, span: string) => add(/^az( [a-z][a-z-]*)+$/.test(span) ? 'name' : 'line', span))
     .replace(/\baz( [a-z][a-z-]*)+/g, (words) => add('name', words));

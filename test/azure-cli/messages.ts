@@ -2,6 +2,7 @@ import { makeConfiguration } from '../../infra/bridge-configuration.ts';
 import { tokenFailure } from '../../src/azure/token-failure.ts';
 import * as remedy from '../../src/check/remedy.ts';
 import { setClock } from '../../src/cli/check/clock.ts';
+import { ConsumerGroupNotFoundError } from '../../src/consumer/index.ts';
 import * as hubRemedy from '../../src/sinks/event-hubs/remedy.ts';
 import * as ruleRemedy from '../../src/sinks/log-analytics/remedy.ts';
 import { noToken } from '../../src/tail/refusal.ts';
@@ -108,6 +109,18 @@ function tokenMessages(): readonly Written[] {
 /** What `tail` says where no token comes. */
 const tailMessages: readonly Written[] = [{ path: 'src/tail/refusal.ts', text: noToken('none').remedy, kind: 'line' }];
 
+/** What the example subscribers say where there is no identity. Their messages are in programs, which are not imported here. */
+const subscribers = ['infra/examples/subscriber.ts', 'infra/examples/load-balancer/subscriber.ts'];
+const subscriberMessages: readonly Written[] = subscribers.flatMap((path) => writtenIn(path, textOf(path) ?? ''));
+
+/** What `followHub` reports where the consumer group does not exist. */
+const consumerMessages: readonly Written[] = toTheEnd(
+  new ConsumerGroupNotFoundError(
+    { fullyQualifiedNamespace: namespace, eventHubName: 'vm-lifecycle', consumerGroup: '$Default' },
+    {},
+  ).message,
+).map((text) => ({ path: 'src/consumer/follow-hub.ts', text, kind: 'line' }));
+
 /** What `npm run bridge-configuration` says: its help, and where nothing was piped into it. */
 function configurationMessages(): readonly Written[] {
   const said: string[] = [];
@@ -139,6 +152,8 @@ export const printed: readonly Written[] = [
   ...[...remedyPaths].map(([text, path]): Written => ({ path, text, kind: 'line' })),
   ...tokenMessages(),
   ...tailMessages,
+  ...subscriberMessages,
+  ...consumerMessages,
   ...configurationMessages(),
   ...fleetOutputs(),
 ];
