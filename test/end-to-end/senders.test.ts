@@ -46,7 +46,8 @@ test.skipIf(process.platform !== 'linux')(
     await until(() => senders.every((sender) => !isThere(sender)), { what: 'their end' });
     const polls = azure.imds.requests('scheduledevents');
     const second = schedule(16);
-    await until(() => delivered(second), { what: 'the second record at both' });
+    // A batch that was in flight when its sender was killed is one failure; on a busy machine the next start may be another.
+    await until(() => delivered(second), { timeoutMs: 60_000, what: 'the second record at both' });
     expect(azure.imds.requests('scheduledevents')).toBeGreaterThan(polls);
     const later = childrenOf(pid);
     expect(later).toHaveLength(2);
