@@ -11,7 +11,8 @@ export {
   type HubReader,
   type ReceivedMessage,
 } from './follow-hub.ts';
-export type { NumberRange } from './number-ranges.ts';
+export { gapsOf, type StreamGap } from './gaps.ts';
+export { countOf, type NumberRange } from './number-ranges.ts';
 export { type EventDataLike, type HttpRequestLike, type Message, parseEventData, parseHttp } from './parse.ts';
 export { azureTime, type Heartbeat, isEnd, type LifecycleRecord, type Phase } from './record.ts';
 export { fileStore, memoryStore, StateConflictError, type StateStore } from './state-store.ts';

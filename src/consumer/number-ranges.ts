@@ -4,6 +4,10 @@ export interface NumberRange {
   readonly to: number;
 }
 
+/** How many numbers are in ranges that do not overlap. */
+export const countOf = (ranges: readonly NumberRange[]): number =>
+  ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+
 /** Whole numbers that arrive in any order, kept as ranges: as long as none is missing, one range. */
 export class NumberRanges {
   /** In order, with at least one number missing between two. */

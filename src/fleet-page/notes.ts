@@ -1,15 +1,11 @@
-import type { StreamState, VmId } from '../consumer/index.ts';
+import { gapsOf, type StreamState, type VmId } from '../consumer/index.ts';
 import { momentOf } from './time.ts';
 
-/** A record may still be on its way in another partition. */
-const arrivalMs = 60_000;
 const shownVms = 3;
 
 /** What VMs wrote and was not read, and VMs that lost what they knew. */
 export function notesOf(streams: readonly StreamState[], now: number): readonly string[] {
-  const gaps = streams
-    .filter(({ lastAt, missing }) => missing.length > 0 && now - lastAt.getTime() > arrivalMs)
-    .map(({ vm, missing }) => ({ vm, records: missing.reduce((sum, { from, to }) => sum + to - from + 1, 0) }));
+  const gaps = gapsOf(streams, new Date(now)).map(({ stream: { vm }, count }) => ({ vm, records: count }));
   const lost = [...Map.groupBy(streams, ({ vmId }) => vmId).values()].flatMap((ofVm) => {
     const before = ofVm.at(-2);
     return before === undefined ? [] : [{ vm: before.vm, after: before.lastAt.getTime() }];

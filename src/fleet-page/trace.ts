@@ -1,4 +1,4 @@
-import { azureTime, type EventState, type EventView, isEnd, type LifecycleRecord } from '../consumer/index.ts';
+import { azureTime, countOf, type EventState, type EventView, isEnd, type LifecycleRecord } from '../consumer/index.ts';
 import type { Trace, TraceStep, TraceView } from './answers.ts';
 import { factsOf } from './lane.ts';
 import { placeOf } from './open-events.ts';
@@ -83,6 +83,6 @@ function viewOf({ vm, isAffected, last, missing }: EventView, wasAffected: boole
     longestPauseMs: last.observedPauseMs,
     downSeconds: last.observedOutageSeconds,
     host: previousPhysicalHost === null ? null : `${previousPhysicalHost} → ${physicalHost ?? 'unknown'}`,
-    missing: missing.reduce((sum, { from, to }) => sum + to - from + 1, 0),
+    missing: countOf(missing),
   };
 }
