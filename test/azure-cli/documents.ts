@@ -25,6 +25,7 @@ export function writtenIn(path: string, text: string): readonly Written[] {
     text.replace(/\/\/.*?(az .*)$/gm, (_, line: string) => add('line', line));
     return found;
   }
+  if (path.endsWith('.yaml')) text = text.replace(/^ *(az .*)$/gm, (_, line: string) => add('line', line));
   text
     .replace(/^ *```(\w*).*\n([\s\S]*?)^ *```$/gm, (_, language: string, block: string) =>
       programming.has(language)

@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module';
-import { Language, type Node, Parser } from 'web-tree-sitter';
+import type { Node } from 'web-tree-sitter';
+import { createPowerShellReader } from '../support/powershell.ts';
 import { virtualMachine } from './shell.ts';
 
 /** Reads lines as PowerShell does and hands the words to `az` as Windows does. */
@@ -9,22 +9,14 @@ export interface PowerShell {
 }
 
 export async function createPowerShell(): Promise<PowerShell> {
-  await Parser.init();
-  const wasm = createRequire(import.meta.url).resolve('tree-sitter-powershell/tree-sitter-powershell.wasm');
-  const parser = new Parser();
-  parser.setLanguage(await Language.load(wasm));
+  const reader = await createPowerShellReader();
   return {
-    callsOf(line) {
-      const tree = parser.parse(line);
-      try {
-        if (!tree || tree.rootNode.hasError) throw new Error(`PowerShell cannot read ${line}`);
+    callsOf: (line) =>
+      reader.read(line, (root) => {
         const calls: string[][] = [];
-        run(tree.rootNode, calls);
+        run(root, calls);
         return calls;
-      } finally {
-        tree?.delete();
-      }
-    },
+      }),
   };
 }
 
