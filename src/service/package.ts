@@ -19,19 +19,41 @@ export interface PackageFile {
 export interface Package {
   readonly from: string;
   readonly version: string;
-  /** As `linux-x64`. */
+  /** As `linux-x64`, `win-x64`. */
   readonly platform: string;
   readonly files: readonly PackageFile[];
   readonly manifest: Buffer;
   /** Two builds of one version differ in this. */
   readonly manifestSha256: string;
+  /** Of the unit, or of what defines the service on Windows. */
   readonly unitSha256: string;
   readonly bytes: number;
 }
 
 export const manifestName = 'manifest.json';
+
 /** What a version cannot run without. */
-const indispensable = ['node', `${serviceName}.cjs`, serviceName, unitName];
+interface Layout {
+  readonly runtime: string;
+  /** What the service manager is to know of the service. */
+  readonly definition: string;
+  readonly indispensable: readonly string[];
+}
+
+const linux: Layout = {
+  runtime: 'node',
+  definition: unitName,
+  indispensable: ['node', `${serviceName}.cjs`, serviceName, unitName],
+};
+
+const windows: Layout = {
+  runtime: 'node.exe',
+  definition: 'windows-service.json',
+  indispensable: ['node.exe', `${serviceName}.cjs`, `${serviceName}-service.exe`, 'windows-service.json'],
+};
+
+/** `platform`: as `linux-x64` or `win-x64`. */
+export const layoutOf = (platform: string): Layout => (platform.startsWith('win-') ? windows : linux);
 
 export const sha256 = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex');
 
@@ -87,7 +109,8 @@ export function readPackage(from: string, key: KeyObject | null = null): Package
   if (bad >= 0)
     throw problem(`its file ${JSON.stringify(content.files[bad])} has no path in the folder, no SHA-256 or no size`);
   const whole = files.filter((file) => file !== null);
-  const lacking = indispensable.filter((path) => !whole.some((file) => file.path === path));
+  const layout = layoutOf(platform);
+  const lacking = layout.indispensable.filter((path) => !whole.some((file) => file.path === path));
   if (lacking.length > 0) throw problem(`it lists no ${lacking.join(', ')}`);
   return {
     from,
@@ -96,7 +119,7 @@ export function readPackage(from: string, key: KeyObject | null = null): Package
     files: whole,
     manifest,
     manifestSha256: sha256(manifest),
-    unitSha256: whole.find(({ path }) => path === unitName)?.sha256 ?? '',
+    unitSha256: whole.find(({ path }) => path === layout.definition)?.sha256 ?? '',
     bytes: whole.reduce((sum, { bytes }) => sum + bytes, 0),
   };
 }

@@ -72,6 +72,33 @@ test('a folder without a manifest is no package, nor is one with half a manifest
   expect(() => readPackage(from)).toThrow(/it is not JSON/);
 });
 
+test.each(['node.exe', 'scheduled-events-bridge.cjs', 'scheduled-events-bridge-service.exe', 'windows-service.json'])(
+  'a manifest for Windows without %s is refused',
+  (path) => {
+    using harness = createHarness();
+    const names = ['node.exe', 'scheduled-events-bridge-service.exe', 'windows-service.json'];
+    const folder = changed(harness, (manifest) => ({
+      ...manifest,
+      platform: 'win-x64',
+      files: [...manifest.files, ...names.map((name) => ({ path: name, sha256: 'a'.repeat(64), bytes: 1 }))].filter(
+        (file) => file.path !== path,
+      ),
+    }));
+    expect(() => readPackage(folder)).toThrow(`it lists no ${path}`);
+  },
+);
+
+test('the definition of a package for Windows is its windows-service.json', () => {
+  using harness = createHarness();
+  const names = ['node.exe', 'scheduled-events-bridge-service.exe', 'windows-service.json'];
+  const folder = changed(harness, (manifest) => ({
+    ...manifest,
+    platform: 'win-x64',
+    files: [...manifest.files, ...names.map((name, n) => ({ path: name, sha256: `${n}`.repeat(64), bytes: 1 }))],
+  }));
+  expect(readPackage(folder).unitSha256).toBe('2'.repeat(64));
+});
+
 test('rights are taken as text or as a number, and files may be in folders', () => {
   using harness = createHarness();
   const { files } = readPackage(
