@@ -26,8 +26,8 @@ import { version } from './process/version.ts';
 import { Relay } from './relay/relay.ts';
 import { createHandlers } from './requests/handlers.ts';
 import type { OpenSenders, Senders } from './sender/senders.ts';
-import { readInstallationRecord } from './service/inspect.ts';
-import { placesIn } from './service/places.ts';
+import { readInstallationRecord } from './service/linux/inspect.ts';
+import { placesIn } from './service/linux/places.ts';
 import { holdSecondsOf, tokenScopes } from './sinks/registry.ts';
 
 /** Everything that one poll needs. */

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { messageOf } from '../log.ts';
+import { fromRoot } from './linux/places.ts';
 import type { Machine } from './machine.ts';
-import { fromRoot } from './places.ts';
 import { Refusal } from './refusals.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { alone, lockTimeoutMs } from './installer-lock.ts';
+import { forbids } from './linux/preflight.ts';
+import { createSystemd } from './linux/systemd.ts';
+import { unitPath } from './linux/unit-file.ts';
 import type { Machine } from './machine.ts';
-import { forbids } from './preflight.ts';
 import { Refusal } from './refusals.ts';
-import { createSystemd } from './systemd.ts';
-import { unitPath } from './unit-file.ts';
 
 /** The service stops, and does not start at boot any more. Everything stays where it is. */
 export async function disable({ places, env, clock, facts }: Machine): Promise<void> {

@@ -1,20 +1,20 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { apply, type Material } from './apply.ts';
 import { candidateIn } from './configure.ts';
 import { planFallBack } from './fall-back.ts';
-import { inspect, readInstallationRecord } from './inspect.ts';
 import { alone, lockTimeoutMs } from './installer-lock.ts';
+import { apply, type Material } from './linux/apply.ts';
+import { inspect, readInstallationRecord } from './linux/inspect.ts';
+import { fromRoot, serviceName } from './linux/places.ts';
+import { forbids, preflight } from './linux/preflight.ts';
+import { createSystemd, type Systemd } from './linux/systemd.ts';
 import type { Facts, Machine } from './machine.ts';
 import { folderFor, isPlaced, type Package, readPackage, sha256 } from './package.ts';
-import { fromRoot, serviceName } from './places.ts';
 import { type Desired, type Observed, type Plan, plan, planSettling, type Running, type Step } from './plan.ts';
-import { forbids, preflight } from './preflight.ts';
 import { whyUnreached } from './reach.ts';
 import { type Readiness, waitUntilReady } from './ready.ts';
 import { Refusal } from './refusals.ts';
 import { readPublicKey } from './signature.ts';
-import { createSystemd, type Systemd } from './systemd.ts';
 
 /** What a user, a package or an extension requests. Every request is idempotent. */
 export interface Order {

@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, lstatSync, statfsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Clock } from '../clock.ts';
+import type { Places } from './linux/places.ts';
 import { nearestFolder } from './nearest-folder.ts';
-import type { Places } from './places.ts';
 
 /** A configuration that was read and checked. `stateDirectory` is what it makes of that option. */
 export type CheckedConfiguration =

@@ -2,7 +2,7 @@ import { createHash, type KeyObject } from 'node:crypto';
 import { closeSync, lstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../log.ts';
-import { serviceName, unitName } from './places.ts';
+import { serviceName, unitName } from './linux/places.ts';
 import { Refusal } from './refusals.ts';
 import { faultOfSignature } from './signature.ts';
 

@@ -1,5 +1,5 @@
+import type { Systemd, UnitState } from './linux/systemd.ts';
 import type { Machine } from './machine.ts';
-import type { Systemd, UnitState } from './systemd.ts';
 
 /** One observation of the service. */
 export interface ReadinessProbe {

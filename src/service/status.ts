@@ -1,8 +1,8 @@
-import { inspect } from './inspect.ts';
+import { inspect } from './linux/inspect.ts';
+import { fromRoot } from './linux/places.ts';
+import { createSystemd, type UnitState } from './linux/systemd.ts';
 import type { Machine } from './machine.ts';
-import { fromRoot } from './places.ts';
 import type { CommandState, Observed, RefusedVersion, Running } from './plan.ts';
-import { createSystemd, type UnitState } from './systemd.ts';
 
 /** What `service status --json` prints: what is installed and how systemd sees it. Fields are only ever added. */
 export interface ServiceStatus {

@@ -1,18 +1,18 @@
 import { existsSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { messageOf } from '../log.ts';
-import { inspect } from './inspect.ts';
 import { alone, lockTimeoutMs } from './installer-lock.ts';
+import { inspect } from './linux/inspect.ts';
+import { type Places, serviceName, staging } from './linux/places.ts';
+import { forbids } from './linux/preflight.ts';
+import { removeFile, removeUnfinished } from './linux/replace-file.ts';
+import { createSystemd, type Systemd } from './linux/systemd.ts';
+import { removeUnit, unitPath } from './linux/unit-file.ts';
+import { accountIn, removeAccount } from './linux/user.ts';
 import type { Facts, Machine } from './machine.ts';
 import { manifestName } from './package.ts';
-import { type Places, serviceName, staging } from './places.ts';
-import { forbids } from './preflight.ts';
 import { Refusal } from './refusals.ts';
 import { isEmpty, removeEmpty } from './remove-empty.ts';
-import { removeFile, removeUnfinished } from './replace-file.ts';
-import { createSystemd, type Systemd } from './systemd.ts';
-import { removeUnit, unitPath } from './unit-file.ts';
-import { accountIn, removeAccount } from './user.ts';
 
 /** What was found and what was left. */
 export interface Uninstalled {

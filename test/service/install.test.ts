@@ -17,8 +17,8 @@ import {
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { disable } from '../../src/service/disable.ts';
-import { readInstallationRecord } from '../../src/service/inspect.ts';
 import { install } from '../../src/service/install.ts';
+import { readInstallationRecord } from '../../src/service/linux/inspect.ts';
 import { createHarness, refusalOf, treeOf } from './harness.ts';
 import { inMountNamespace, noMounting } from './mounting.ts';
 

@@ -1,12 +1,12 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { apply } from '../../src/service/apply.ts';
 import { planFallBack } from '../../src/service/fall-back.ts';
-import { inspect } from '../../src/service/inspect.ts';
+import { apply } from '../../src/service/linux/apply.ts';
+import { inspect } from '../../src/service/linux/inspect.ts';
+import { createSystemd } from '../../src/service/linux/systemd.ts';
 import { readPackage, sha256 } from '../../src/service/package.ts';
 import { plan, type Step } from '../../src/service/plan.ts';
-import { createSystemd } from '../../src/service/systemd.ts';
 import { createHarness, type Harness, refusalOf, treeOf } from './harness.ts';
 
 const first = (harness: Harness) => ({ from: harness.package('1.0.0'), configuration: harness.configuration('a') });

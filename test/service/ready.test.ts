@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { stateIn, type UnitState } from '../../src/service/linux/systemd.ts';
 import { type ReadinessProbe, verdictOf, waitUntilReady } from '../../src/service/ready.ts';
-import { stateIn, type UnitState } from '../../src/service/systemd.ts';
 import { createHarness } from './harness.ts';
 
 const up: UnitState = {

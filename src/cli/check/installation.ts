@@ -1,6 +1,6 @@
 import { ok, warning } from '../../check/finding.ts';
-import { readInstallationRecord } from '../../service/inspect.ts';
-import { placesIn, serviceName } from '../../service/places.ts';
+import { readInstallationRecord } from '../../service/linux/inspect.ts';
+import { placesIn, serviceName } from '../../service/linux/places.ts';
 import type { InstallationRecord } from '../../service/plan.ts';
 import type { Finding } from './finding.ts';
 

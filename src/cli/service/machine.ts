@@ -5,8 +5,8 @@ import { readConfig } from '../../config/read-config.ts';
 import { messageOf } from '../../log.ts';
 import { askService } from '../../outbox/control/client.ts';
 import { pingRequest, reachIn } from '../../requests/ping.ts';
+import { placesIn } from '../../service/linux/places.ts';
 import { type CheckedConfiguration, factsOf, type Machine, type PingResult } from '../../service/machine.ts';
-import { placesIn } from '../../service/places.ts';
 import { asOwner } from '../as-owner.ts';
 import type { CommandContext } from '../command-context.ts';
 

@@ -1,4 +1,4 @@
-import { serviceName } from '../../service/places.ts';
+import { serviceName } from '../../service/linux/places.ts';
 import type { RefusedVersion } from '../../service/plan.ts';
 import type { ServiceStatus } from '../../service/status.ts';
 import { editedUnitSentence } from './sentences.ts';

@@ -1,7 +1,7 @@
 import { clockTime } from '../../health/moment.ts';
-import { commandTarget } from '../../service/inspect.ts';
 import type { Done } from '../../service/install.ts';
-import { type Places, serviceName } from '../../service/places.ts';
+import { commandTarget } from '../../service/linux/inspect.ts';
+import { type Places, serviceName } from '../../service/linux/places.ts';
 import type { CommandState } from '../../service/plan.ts';
 import type { Uninstalled } from '../../service/uninstall.ts';
 

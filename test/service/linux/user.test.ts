@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createHarness, refusalOf } from './harness.ts';
+import { createHarness, refusalOf } from '../harness.ts';
 
 const groups = (harness: { places: { group: string } }) => readFileSync(harness.places.group, 'utf8');
 

@@ -1,6 +1,6 @@
+import { type Ended, lastWord, runProgram } from '../program.ts';
+import { Refusal } from '../refusals.ts';
 import { unitName } from './places.ts';
-import { type Ended, lastWord, runProgram } from './program.ts';
-import { Refusal } from './refusals.ts';
 
 /** The unit, as systemd sees it at one moment. */
 export interface UnitState {

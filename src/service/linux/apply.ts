@@ -10,14 +10,14 @@ import {
   rmSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import type { Machine } from '../machine.ts';
+import { faultsIn, manifestName, type Package, sha256Of, versionRights } from '../package.ts';
+import type { InstallationRecord, Step } from '../plan.ts';
+import { lastWord, runProgram } from '../program.ts';
+import { Refusal } from '../refusals.ts';
+import { removeEmpty } from '../remove-empty.ts';
 import { commandTarget, configurationRights, inspect } from './inspect.ts';
-import type { Machine } from './machine.ts';
-import { faultsIn, manifestName, type Package, sha256Of, versionRights } from './package.ts';
 import { fromRoot, type Places, serviceName, staging } from './places.ts';
-import type { InstallationRecord, Step } from './plan.ts';
-import { lastWord, runProgram } from './program.ts';
-import { Refusal } from './refusals.ts';
-import { removeEmpty } from './remove-empty.ts';
 import { removerScript } from './remover.ts';
 import { makeFolder, replaceFile, replaceLink, sync } from './replace-file.ts';
 import type { Systemd } from './systemd.ts';

@@ -1,9 +1,9 @@
 import { chmodSync, chownSync, lstatSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { inspect } from '../../src/service/inspect.ts';
-import type { Places } from '../../src/service/places.ts';
-import { createHarness } from './harness.ts';
+import { inspect } from '../../../src/service/linux/inspect.ts';
+import type { Places } from '../../../src/service/linux/places.ts';
+import { createHarness } from '../harness.ts';
 
 /** As of an account that was removed and made again. */
 function renumber(...files: readonly string[]): void {

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Facts, factsOf } from '../../src/service/machine.ts';
-import { placesIn } from '../../src/service/places.ts';
-import { preflight } from '../../src/service/preflight.ts';
-import { refusals } from '../../src/service/refusals.ts';
-import { createHarness, fitFacts, type PackageOptions, refusalOf, treeOf } from './harness.ts';
+import { placesIn } from '../../../src/service/linux/places.ts';
+import { preflight } from '../../../src/service/linux/preflight.ts';
+import { type Facts, factsOf } from '../../../src/service/machine.ts';
+import { refusals } from '../../../src/service/refusals.ts';
+import { createHarness, fitFacts, type PackageOptions, refusalOf, treeOf } from '../harness.ts';
 
 const cases: readonly {
   readonly name: string;

@@ -1,9 +1,9 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isReadOnly, nearestFolder } from './nearest-folder.ts';
-import { sha256 } from './package.ts';
+import { isReadOnly, nearestFolder } from '../nearest-folder.ts';
+import { sha256 } from '../package.ts';
+import type { InstallationRecord, Observed, Running } from '../plan.ts';
 import { fromRoot, type Places, serviceName } from './places.ts';
-import type { InstallationRecord, Observed, Running } from './plan.ts';
 import { removerScript } from './remover.ts';
 import type { UnitState } from './systemd.ts';
 import { unitFiles } from './unit-file.ts';

@@ -1,9 +1,9 @@
 import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isReadOnly, nearestFolder } from './nearest-folder.ts';
-import { sha256 } from './package.ts';
+import { isReadOnly, nearestFolder } from '../nearest-folder.ts';
+import { sha256 } from '../package.ts';
+import { removeEmpty } from '../remove-empty.ts';
 import { fromRoot, type Places, unitName } from './places.ts';
-import { removeEmpty } from './remove-empty.ts';
 import { makeFolder, removeFile, replaceFile, replaceLink } from './replace-file.ts';
 
 /** The files that may be the unit. systemd reads the administrator's, else the installer's, else that of a .deb or .rpm. */

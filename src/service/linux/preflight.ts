@@ -1,7 +1,7 @@
-import type { Facts } from './machine.ts';
-import { neededPrograms } from './machine.ts';
+import type { Facts } from '../machine.ts';
+import { neededPrograms } from '../machine.ts';
+import { Refusal } from '../refusals.ts';
 import { serviceName } from './places.ts';
-import { Refusal } from './refusals.ts';
 
 /** What is to be installed. */
 export interface Need {

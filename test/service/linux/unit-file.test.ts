@@ -10,12 +10,12 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { servicePage } from '../../src/cli/service/page.ts';
-import { doneSentences } from '../../src/cli/service/sentences.ts';
-import { unitName } from '../../src/service/places.ts';
-import { serviceStatus } from '../../src/service/status.ts';
-import { createHarness, type Harness, refusalOf } from './harness.ts';
-import { inMountNamespace, noMounting } from './mounting.ts';
+import { servicePage } from '../../../src/cli/service/page.ts';
+import { doneSentences } from '../../../src/cli/service/sentences.ts';
+import { unitName } from '../../../src/service/linux/places.ts';
+import { serviceStatus } from '../../../src/service/status.ts';
+import { createHarness, type Harness, refusalOf } from '../harness.ts';
+import { inMountNamespace, noMounting } from '../mounting.ts';
 
 /** As dpkg and rpm place a package: its folder, and its unit in systemd's folder for packages. */
 function packagedUnit(harness: Harness, from: string): void {

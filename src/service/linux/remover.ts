@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { manifestName } from './package.ts';
+import { manifestName } from '../package.ts';
 import { fromRoot, type Places, serviceName, staging } from './places.ts';
 
 /**
