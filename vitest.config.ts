@@ -30,7 +30,7 @@ const alone = [
   'test/sinks/*/{process,sdk-internals,sink}.test.ts',
 ];
 
-const others = ['test/browser/**', 'test/host-*/**', 'test/third-party/**', 'test/tools/**', ...alone];
+const others = ['test/browser/**', 'test/host-*/**', 'test/third-party/**', 'test/tools/**', 'test/wine/**', ...alone];
 /** Files that leave their process as they found it share it, because loading the same modules again takes longer than most tests. */
 const shared = { isolate: false, unstubEnvs: true } as const;
 const endToEnd = {
@@ -90,6 +90,8 @@ export default defineConfig({
       { extends: true, test: { name: 'tools', include: ['test/tools/**/*.test.ts'] } },
       { extends: true, test: { name: 'browser', include: ['test/browser/**/*.test.ts'] } },
       { extends: true, test: { name: 'third-party', include: ['test/third-party/**/*.test.ts'] } },
+      // One after the other: a machine has little time to start, and keeps a core busy.
+      { extends: true, test: { name: 'wine', include: ['test/wine/**/*.test.ts'], testTimeout: 240_000 } },
     ],
     coverage: {
       provider: 'v8',

@@ -1,7 +1,6 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { because, whyNoNamespaces } from '../support/namespaces.ts';
 import { isGone, makeControlGroup } from './control-group.ts';
 import { ownName } from './own-name.ts';
 
@@ -38,24 +37,12 @@ function missing(system: System): string {
 }
 
 function root(): string {
-  if (process.getuid?.() !== 0) return 'only root can boot a machine';
-  const folder = mkdtempSync(join(tmpdir(), 'machine-'));
+  const reason = whyNoNamespaces(namespaces);
+  if (reason !== '') return reason;
   try {
-    const group = makeControlGroup(ownName('trial'));
-    isGone(group);
-    const [lower, upper, work, disk] = ['lower', 'upper', 'work', 'disk'].map((name) => join(folder, name));
-    for (const made of [lower, upper, work, disk]) mkdirSync(String(made));
-    // What boot.sh cannot do without, and a container may not have.
-    const line = `mount -t proc proc /proc && mount -t overlay overlay -o volatile,lowerdir=${lower},upperdir=${upper},workdir=${work} ${disk}`;
-    const { status, stderr } = spawnSync('unshare', [...namespaces, 'sh', '-c', line], { encoding: 'utf8' });
-    return status === 0 ? '' : `there are no namespaces, or no overlay in ${tmpdir()}: ${stderr.trim()}`;
+    isGone(makeControlGroup(ownName('trial')));
+    return '';
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
   }
-}
-
-function because(reason: string): string {
-  return reason === '' ? '' : ` (skipped: ${reason})`;
 }
