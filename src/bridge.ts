@@ -26,8 +26,7 @@ import { version } from './process/version.ts';
 import { Relay } from './relay/relay.ts';
 import { createHandlers } from './requests/handlers.ts';
 import type { OpenSenders, Senders } from './sender/senders.ts';
-import { readInstallationRecord } from './service/linux/inspect.ts';
-import { placesIn } from './service/linux/places.ts';
+import { installationHere } from './service/here.ts';
 import { holdSecondsOf, tokenScopes } from './sinks/registry.ts';
 
 /** Everything that one poll needs. */
@@ -307,7 +306,7 @@ function startReports(
     upMs: runtimeStats.upMs,
     senders: senders.heartbeats,
     version,
-    refusedVersion: () => readInstallationRecord(placesIn())?.refused?.version ?? null,
+    refusedVersion: () => installationHere()?.refused?.version ?? null,
     clock,
     log,
     ready: isOwner,

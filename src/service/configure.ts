@@ -1,6 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
 import { messageOf } from '../log.ts';
-import { fromRoot } from './linux/places.ts';
 import type { Machine } from './machine.ts';
 import { Refusal } from './refusals.ts';
 
@@ -10,7 +9,7 @@ import { Refusal } from './refusals.ts';
  */
 export function candidateIn(
   file: string,
-  { places, checkConfiguration }: Pick<Machine, 'places' | 'checkConfiguration'>,
+  { system, checkConfiguration }: Pick<Machine, 'system' | 'checkConfiguration'>,
 ): Buffer {
   const content = contentOf(file);
   const checked = checkConfiguration(file);
@@ -19,7 +18,7 @@ export function candidateIn(
   if (!contentOf(file).equals(content)) {
     throw new Refusal('badConfiguration', `The configuration ${file} was changed while it was read: try again.`);
   }
-  const writable = fromRoot(places, places.state);
+  const writable = system.named(system.places.state);
   if (checked.stateDirectory !== writable) {
     throw new Refusal(
       'badConfiguration',

@@ -1,20 +1,18 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { apply } from './apply.ts';
 import { candidateIn } from './configure.ts';
 import { planFallBack } from './fall-back.ts';
+import { readInstallationRecord } from './installation-record.ts';
 import { alone, lockTimeoutMs } from './installer-lock.ts';
-import { apply, type Material } from './linux/apply.ts';
-import { inspect, readInstallationRecord } from './linux/inspect.ts';
-import { fromRoot, serviceName } from './linux/places.ts';
-import { forbids, preflight } from './linux/preflight.ts';
-import { createSystemd, type Systemd } from './linux/systemd.ts';
-import type { Facts, Machine } from './machine.ts';
-import { folderFor, isPlaced, type Package, readPackage, sha256 } from './package.ts';
+import type { Machine } from './machine.ts';
+import { folderFor, type Package, readPackage, sha256 } from './package.ts';
 import { type Desired, type Observed, type Plan, plan, planSettling, type Running, type Step } from './plan.ts';
 import { whyUnreached } from './reach.ts';
 import { type Readiness, waitUntilReady } from './ready.ts';
 import { Refusal } from './refusals.ts';
 import { readPublicKey } from './signature.ts';
+import type { Conditions, Material, System } from './system.ts';
 
 /** What a user, a package or an extension requests. Every request is idempotent. */
 export interface Order {
@@ -56,15 +54,16 @@ export interface Done {
  * before, completed steps stay, and the same command continues from there.
  */
 export async function install(machine: Machine, order: Order): Promise<Done> {
-  const { places, clock, env } = machine;
-  const facts = machine.facts();
-  const forbidden = forbids(facts);
+  const { system, clock } = machine;
+  const { places } = system;
+  const conditions = await system.conditions();
+  const { forbidden } = conditions;
   if (forbidden !== null) throw forbidden;
   const key = order.key === null ? null : readPublicKey(order.key);
   const brought = await alone(places.lock, { clock, timeoutMs: lockTimeoutMs }, async () => {
     const wantedPackage = order.from === null ? null : readPackage(resolve(order.from), key);
     try {
-      return await bringPackage(machine, order, wantedPackage, facts);
+      return await bringPackage(machine, order, wantedPackage, conditions);
     } catch (error) {
       if (wantedPackage !== null) await recordRefused(machine, wantedPackage.version, error);
       throw error;
@@ -75,61 +74,55 @@ export async function install(machine: Machine, order: Order): Promise<Done> {
   }
   // Nothing is changed any more: another installer need not wait for this.
   const unreached = await whyUnreached(machine, places.state);
-  // It is done; that systemd does not answer in time is not a failure.
-  const unit = await createSystemd(env)
-    .unit()
-    .catch(() => null);
+  // It is done; that the service manager does not answer in time is not a failure.
+  const unit = await system.manager.unit().catch(() => null);
   return { ...brought, unreached, message: unit?.message ?? '' };
 }
 
-async function bringPackage(machine: Machine, order: Order, wantedPackage: Package | null, facts: Facts) {
-  const { places, env } = machine;
-  const systemd = createSystemd(env);
-  const folder = wantedPackage && folderOf(wantedPackage, places.versions);
+async function bringPackage(machine: Machine, order: Order, wantedPackage: Package | null, conditions: Conditions) {
+  const { system } = machine;
+  const { places, words } = system;
+  const folder = wantedPackage && folderOf(wantedPackage, system);
   const bytes = wantedPackage && folder && !existsSync(join(places.versions, folder)) ? wantedPackage.bytes : 0;
   // Without a package the configuration is what the command is about: its problems come before those of the machine.
   const given = wantedPackage === null ? candidateOf(order, machine) : null;
-  const platform = wantedPackage?.platform ?? `${facts.operatingSystem}-${facts.processor}`;
-  const refusal = preflight(facts, { platform, bytes, starts: order.start });
+  const platform = wantedPackage?.platform ?? conditions.platform;
+  const refusal = conditions.unfitFor({ platform, bytes, starts: order.start });
   if (refusal !== null) throw refusal;
   const candidate = given ?? candidateOf(order, machine);
-  const unit = facts.isLive ? await systemd.unit() : null;
-  const observed = inspect(places, unit);
+  const unit = conditions.isLive ? await system.manager.unit() : null;
+  const observed = await system.inspect(unit);
   if (observed.service.isMasked && order.from === null && order.enable === 'always') {
-    throw new Refusal(
-      'notDone',
-      `The unit is masked, so it cannot be started: run systemctl unmask ${serviceName}, then try again.`,
-    );
+    throw words.cannotStart();
   }
   const desired = wantedFrom(observed, order, { folder, package: wantedPackage, candidate });
   const material = { package: wantedPackage, configuration: candidate };
-  return bring({ machine, systemd, observed, desired, material, before: unit?.invocation ?? null });
+  return bring({ machine, observed, desired, material, before: unit?.invocation ?? null });
 }
 
 /** So that status, check and heartbeat can say that another version was wanted. Best effort: the error is what counts. */
 async function recordRefused(machine: Machine, version: string, error: unknown): Promise<void> {
-  const { places, env } = machine;
-  const record = readInstallationRecord(places);
+  const record = readInstallationRecord(machine.system.places);
   if (record === null || !(error instanceof Refusal)) return;
   const { folder } = record.ready;
   if (folder === version || folder.startsWith(`${version}+`)) return;
   const [because = ''] = error.message.split('\n');
   const step = { do: 'record', record: { ...record, refused: { version, because } } } as const;
-  await apply([step], machine, createSystemd(env), { package: null, configuration: null }).catch(() => {});
+  await apply([step], machine.system, { package: null, configuration: null }).catch(() => {});
 }
 
-const folderOf = (desired: Package, versions: string): string =>
+const folderOf = (desired: Package, system: System): string =>
   folderFor(desired, (name) => {
-    const folder = join(versions, name);
+    const folder = join(system.places.versions, name);
     if (!existsSync(folder)) return 'absent';
-    return isPlaced(folder, desired) ? 'this' : 'other';
+    return system.isPlaced(folder, desired) ? 'this' : 'other';
   });
 
 /** The given or the installed one; null without either. */
 function candidateOf({ configuration }: Order, machine: Machine): Buffer | null {
-  const { places } = machine;
   if (configuration !== null) return candidateIn(configuration, machine);
-  return existsSync(places.configuration) ? candidateIn(places.configuration, machine) : null;
+  const installed = machine.system.places.configuration;
+  return existsSync(installed) ? candidateIn(installed, machine) : null;
 }
 
 function wantedFrom(
@@ -149,7 +142,7 @@ function wantedFrom(
     namesVersion: given.folder !== null,
     running: {
       folder,
-      // An administrator's is what systemd reads, also with the new version.
+      // An administrator's is what the service manager reads, also with the new version.
       unit: observed.isUnitEdited && observed.unit !== null ? observed.unit : ownUnit,
       configuration: given.candidate && sha256(given.candidate),
     },
@@ -158,7 +151,6 @@ function wantedFrom(
 
 interface Work {
   readonly machine: Machine;
-  readonly systemd: Systemd;
   readonly observed: Observed;
   readonly desired: Desired;
   readonly material: Material;
@@ -167,11 +159,12 @@ interface Work {
 }
 
 async function bring(work: Work): Promise<Omit<Done, 'message' | 'unreached'>> {
-  const { machine, systemd, observed, desired, material, before } = work;
+  const { machine, observed, desired, material, before } = work;
+  const { system } = machine;
   const planned = plan(observed, desired);
   const { steps, outcome, fallBackTo } = planned;
   try {
-    await apply(steps, machine, systemd, material);
+    await apply(steps, system, material);
   } catch (error) {
     if (fallBackTo !== null) await goBackQuietly(work, fallBackTo);
     throw error;
@@ -180,7 +173,7 @@ async function bring(work: Work): Promise<Omit<Done, 'message' | 'unreached'>> {
     const readiness = await ready(work, before);
     if (!readiness.ready) throw await goBack(work, readiness, fallBackTo);
   }
-  await apply(planSettling(inspect(machine.places, null), desired, planned), machine, systemd, material);
+  await apply(planSettling(await system.inspect(null), desired, planned), system, material);
   const { folder } = desired.running;
   const from = observed.current === folder ? null : observed.current;
   return {
@@ -190,56 +183,57 @@ async function bring(work: Work): Promise<Omit<Done, 'message' | 'unreached'>> {
     changed: steps.length > 0,
     wasThere: observed.current !== null,
     command: observed.command,
-    editedUnit: observed.isUnitEdited ? fromRoot(machine.places, machine.places.administratorUnit) : null,
+    editedUnit: observed.isUnitEdited ? system.administratorUnit : null,
   };
 }
 
-const ready = ({ machine, systemd }: Work, before: string | null): Promise<Readiness> =>
-  waitUntilReady(machine, systemd, { before, stateDirectory: machine.places.state });
+const ready = ({ machine }: Work, before: string | null): Promise<Readiness> =>
+  waitUntilReady(machine, machine.system, { before, stateDirectory: machine.system.places.state });
 
 /** What was started runs on; what is on disk is what ran before, so that it is what the next start finds. */
-async function goBackQuietly({ machine, systemd, material }: Work, to: Running): Promise<void> {
-  const { steps } = planFallBack(inspect(machine.places, await systemd.unit()), to);
+async function goBackQuietly({ machine: { system }, material }: Work, to: Running): Promise<void> {
+  const { steps } = planFallBack(await system.inspect(await system.manager.unit()), to);
   await apply(
     steps.filter((step) => step.do !== 'restart'),
-    machine,
-    systemd,
+    system,
     material,
   ).catch(() => {});
 }
 
 /** Falls back, and returns why. */
 async function goBack(work: Work, failed: Readiness & { readonly ready: false }, to: Running | null): Promise<Refusal> {
-  const { machine, systemd, desired, material } = work;
+  const { machine, desired, material } = work;
+  const { system } = machine;
+  const { words } = system;
   const { folder } = desired.running;
-  const refusalWith = (sentence: string, words = failed.words): Refusal =>
-    new Refusal('notDone', [sentence, ...words.map((word) => `  ${word}`)].join('\n'));
+  const refusalWith = (sentence: string, logLines = failed.words): Refusal =>
+    new Refusal('notDone', [sentence, ...logLines.map((word) => `  ${word}`)].join('\n'));
   if (to === null) {
     return refusalWith(
-      `Version ${folder} is installed and enabled, but it does not become ready: ${failed.because}. systemd keeps restarting it; see: journalctl -u ${serviceName}`,
+      `Version ${folder} is installed and enabled, but it does not become ready: ${failed.because}. ${words.manager} keeps restarting it; see: ${words.showLog}`,
     );
   }
   const what = to.folder === folder ? 'With this configuration the service' : `Version ${folder}`;
   const was = to.folder === folder ? 'the configuration before' : `version ${to.folder}`;
   machine.say(`${what} does not become ready: ${failed.because}. Going back to ${was}.`);
-  const unit = await systemd.unit();
-  const { steps, keepsNewConfiguration } = planFallBack(inspect(machine.places, unit), to);
-  await apply(steps, machine, systemd, material);
+  const unit = await system.manager.unit();
+  const { steps, keepsNewConfiguration } = planFallBack(await system.inspect(unit), to);
+  await apply(steps, system, material);
   const again = await ready(work, unit.invocation);
   const kept = keepsNewConfiguration
-    ? ` The configuration that it ran with is missing: ${fromRoot(machine.places, machine.places.configuration)} is the new one.`
+    ? ` The configuration that it ran with is missing: ${system.named(system.places.configuration)} is the new one.`
     : '';
   if (again.ready) {
     const { previous = null, refused = null } = work.observed.record ?? {};
     const record = { ready: to, isSettled: true, previous, refused };
     const steps: readonly Step[] = [{ do: 'record', record }, { do: 'forget-configuration' }];
-    await apply(steps, machine, systemd, material);
+    await apply(steps, system, material);
     return refusalWith(
       `${what} did not become ready: ${failed.because}. Back to ${was}, which is ready; nothing is lost.${kept}`,
     );
   }
   return refusalWith(
-    `${what} did not become ready: ${failed.because}. Back to ${was}, which does not become ready either: ${again.because}.${kept} See: journalctl -u ${serviceName}`,
+    `${what} did not become ready: ${failed.because}. Back to ${was}, which does not become ready either: ${again.because}.${kept} See: ${words.showLog}`,
     [...failed.words, ...again.words],
   );
 }

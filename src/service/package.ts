@@ -2,7 +2,7 @@ import { createHash, type KeyObject } from 'node:crypto';
 import { closeSync, lstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../log.ts';
-import { serviceName, unitName } from './linux/places.ts';
+import { serviceName } from './names.ts';
 import { Refusal } from './refusals.ts';
 import { faultOfSignature } from './signature.ts';
 
@@ -42,8 +42,8 @@ interface Layout {
 
 const linux: Layout = {
   runtime: 'node',
-  definition: unitName,
-  indispensable: ['node', `${serviceName}.cjs`, serviceName, unitName],
+  definition: `${serviceName}.service`,
+  indispensable: ['node', `${serviceName}.cjs`, serviceName, `${serviceName}.service`],
 };
 
 const windows: Layout = {
@@ -158,23 +158,11 @@ export function faultsIn(folder: string, { files }: Pick<Package, 'files'>): str
   });
 }
 
-/** What a version's files and folders may be: readable by all, writable by root only. */
-export const versionRights = { folder: 0o755, program: 0o755, file: 0o644 } as const;
-
-/** A folder in `versions/` that holds exactly this build, and that the account of the service can run. */
-export function isPlaced(folder: string, desired: Package): boolean {
+/** A folder in `versions/` that holds exactly this build. */
+export function isSameBuild(folder: string, desired: Package): boolean {
   const manifest = join(folder, manifestName);
-  const isSameBuild =
-    lstatSync(manifest, { throwIfNoEntry: false })?.isFile() && readFileSync(manifest).equals(desired.manifest);
-  const has = (path: string, rights: number): boolean => (lstatSync(path).mode & 0o7777) === rights;
-  return (
-    isSameBuild === true &&
-    has(folder, versionRights.folder) &&
-    faultsIn(folder, desired).length === 0 &&
-    desired.files.every(({ path, isExecutable }) =>
-      has(join(folder, path), isExecutable ? versionRights.program : versionRights.file),
-    )
-  );
+  if (!lstatSync(manifest, { throwIfNoEntry: false })?.isFile()) return false;
+  return readFileSync(manifest).equals(desired.manifest) && faultsIn(folder, desired).length === 0;
 }
 
 /**

@@ -1,5 +1,5 @@
-import type { Systemd, UnitState } from './linux/systemd.ts';
 import type { Machine } from './machine.ts';
+import type { ServiceManager, UnitState, Words } from './system.ts';
 
 /** One observation of the service. */
 export interface ReadinessProbe {
@@ -21,27 +21,16 @@ const timeoutMs = 90_000;
 /** A process that cannot run ends at once. */
 const steadyMs = 5_000;
 const recheckMs = 1_000;
-/** After this many restarts by systemd it will not become ready. */
+/** After this many automatic restarts it will not become ready. */
 const mostRestarts = 3;
 
-/** The meaning of the exit codes of the bridge and of systemd.exec(5). */
-const endings: Readonly<Record<number, string>> = {
-  75: 'another bridge holds its state directory',
-  76: 'the outbox was written by a newer major version, which is the one to install',
-  78: 'it finds its configuration wrong',
-  203: 'it cannot be executed: a file system mounted with noexec, or a security module',
-  216: 'its group is missing',
-  217: 'its account is missing',
-  226: 'its sandbox cannot be created',
-  238: 'its state directory cannot be created',
-  239: 'its cache directory cannot be created',
-};
-
 /** Another start brings the same; another bridge may go. */
-const isFinal = (exitStatus: number): boolean => exitStatus in endings && exitStatus !== 75;
+const isFinal = (exitStatus: number, { endings }: EndingWords): boolean => exitStatus in endings && exitStatus !== 75;
+
+type EndingWords = Pick<Words, 'manager' | 'endings'>;
 
 /** The verdict of these observations; the first is the first after the start was requested. `before`: the start that is being replaced. */
-export function verdictOf(probes: readonly ReadinessProbe[], before: string | null): ProbeVerdict {
+export function verdictOf(probes: readonly ReadinessProbe[], before: string | null, words: EndingWords): ProbeVerdict {
   const first = probes[0];
   const last = probes.at(-1);
   if (!first || !last) return { kind: 'starting' };
@@ -49,11 +38,12 @@ export function verdictOf(probes: readonly ReadinessProbe[], before: string | nu
   const isOver = last.atMs - first.atMs >= timeoutMs;
   const own = probes.filter(({ unit }) => unit.invocation !== null && unit.invocation !== before);
   const [began] = own;
-  if (!began) return isOver ? notReady(`systemd has not started it for ${timeoutMs / 1000} s`) : { kind: 'starting' };
+  if (!began)
+    return isOver ? notReady(`${words.manager} has not started it for ${timeoutMs / 1000} s`) : { kind: 'starting' };
   const restarts = new Set(own.map(({ unit }) => unit.invocation)).size - 1;
-  // systemd forgets it with the next start.
+  // The service manager forgets it with the next start.
   const exitStatus = own.findLast(({ unit }) => unit.exitStatus !== 0)?.unit.exitStatus ?? 0;
-  const ended = endings[exitStatus];
+  const ended = words.endings[exitStatus];
   if (isUp(last)) {
     const up = own.findLastIndex((probe) => !isUp(probe) || probe.unit.pid !== last.unit.pid);
     const since = own[up + 1]?.atMs ?? last.atMs;
@@ -61,7 +51,7 @@ export function verdictOf(probes: readonly ReadinessProbe[], before: string | nu
     return isOver ? notReady(`it does not stay up${why(ended)}`) : { kind: 'starting' };
   }
   if (last.unit.active === 'failed') return notReady(`it failed (${last.unit.result})${why(ended)}`);
-  if (isFinal(exitStatus) && last.unit.sub === 'auto-restart') return notReady(ended ?? '');
+  if (isFinal(exitStatus, words) && last.unit.sub === 'auto-restart') return notReady(ended ?? '');
   if (Math.max(restarts, last.unit.restarts - began.unit.restarts) >= mostRestarts) {
     return notReady(`it ended again and again, last with exit code ${exitStatus}${why(ended)}`);
   }
@@ -81,15 +71,15 @@ const why = (ended: string | undefined): string => (ended === undefined ? '' : `
  */
 export async function waitUntilReady(
   { clock, ping }: Pick<Machine, 'clock' | 'ping'>,
-  systemd: Pick<Systemd, 'unit' | 'lastLogLines'>,
+  { manager, words }: { readonly manager: Pick<ServiceManager, 'unit' | 'lastLogLines'>; readonly words: EndingWords },
   { before, stateDirectory }: { readonly before: string | null; readonly stateDirectory: string },
 ): Promise<Readiness> {
   const probes: ReadinessProbe[] = [];
   let unproven = '';
   for (;;) {
-    const unit = await systemd.unit();
+    const unit = await manager.unit();
     probes.push({ atMs: clock.monotonicMs(), unit });
-    const verdict = verdictOf(probes, before);
+    const verdict = verdictOf(probes, before, words);
     if (verdict.kind === 'steady') {
       const answer = await ping(stateDirectory);
       if (answer.ok) return { ready: true };
@@ -98,7 +88,7 @@ export async function waitUntilReady(
     const isOver = clock.monotonicMs() - (probes[0]?.atMs ?? 0) >= timeoutMs;
     if (verdict.kind === 'not-ready' || (verdict.kind === 'steady' && isOver)) {
       const because = verdict.kind === 'not-ready' ? verdict.because : unproven;
-      return { ready: false, because, words: logLinesIn(await systemd.lastLogLines(unit.invocation)) };
+      return { ready: false, because, words: logLinesIn(await manager.lastLogLines(unit.invocation)) };
     }
     await clock.sleep(recheckMs);
   }

@@ -1,13 +1,11 @@
-import { inspect } from './linux/inspect.ts';
-import { fromRoot } from './linux/places.ts';
-import { createSystemd, type UnitState } from './linux/systemd.ts';
 import type { Machine } from './machine.ts';
 import type { CommandState, Observed, RefusedVersion, Running } from './plan.ts';
+import type { UnitState } from './system.ts';
 
-/** What `service status --json` prints: what is installed and how systemd sees it. Fields are only ever added. */
+/** What `service status --json` prints: what is installed and how the service manager sees it. Fields are only ever added. */
 export interface ServiceStatus {
   readonly installed: boolean;
-  /** Of the folder that `current` names. */
+  /** Of the folder of the version that the service runs. */
   readonly version: string | null;
   /** What the next installation falls back to, other than the version that is installed. */
   readonly previous: string | null;
@@ -22,11 +20,11 @@ export interface ServiceStatus {
    */
   readonly isAsItWasReady: boolean | null;
   readonly enabled: boolean;
-  /** Null if systemd does not run or does not answer. */
+  /** Null if the service manager does not run. */
   readonly service: null | Pick<UnitState, 'active' | 'sub' | 'pid' | 'restarts' | 'since' | 'message'>;
   readonly configuration: {
     readonly file: string;
-    /** This and the problems are null for a user other than root, who may not read it. */
+    /** This and the problems are null for a user other than an administrator, who may not read it. */
     readonly isThere: boolean | null;
     readonly problems: readonly string[] | null;
   };
@@ -34,21 +32,22 @@ export interface ServiceStatus {
   readonly command: CommandState;
 }
 
-/** Read-only. Without root it shows what is readable by all users. */
+/** Read-only. Without an administrator's rights it shows what is readable by all users. */
 export async function serviceStatus(machine: Machine): Promise<ServiceStatus> {
-  const { places, env, facts } = machine;
-  const { isLive, programs, isRoot } = facts();
-  const unit = isLive && programs.includes('systemctl') ? await createSystemd(env).unit() : null;
-  const observed = inspect(places, unit);
+  const { system, checkConfiguration } = machine;
+  const { places } = system;
+  const { isLive, isAdministrator } = await system.conditions();
+  const unit = isLive ? await system.manager.unit() : null;
+  const observed = await system.inspect(unit);
   const { current, folders, record, configuration } = observed;
   return {
     installed: current !== null && observed.unit !== null,
     version: current,
     previous: fallsBackTo(observed),
     refused: record?.refused ?? null,
-    editedUnit: observed.isUnitEdited ? fromRoot(places, places.administratorUnit) : null,
+    editedUnit: observed.isUnitEdited ? system.administratorUnit : null,
     versions: folders,
-    isAsItWasReady: record === null ? null : record.isSettled && isAsItWas(observed, record.ready, isRoot),
+    isAsItWasReady: record === null ? null : record.isSettled && isAsItWas(observed, record.ready, isAdministrator),
     enabled: observed.service.enabled,
     service: unit && {
       active: unit.active,
@@ -59,12 +58,12 @@ export async function serviceStatus(machine: Machine): Promise<ServiceStatus> {
       message: unit.message,
     },
     configuration: {
-      file: fromRoot(places, places.configuration),
-      isThere: isRoot ? configuration !== null : null,
+      file: system.named(places.configuration),
+      isThere: isAdministrator ? configuration !== null : null,
       problems:
-        isRoot && configuration !== null ? (machine.checkConfiguration(places.configuration).problems ?? []) : null,
+        isAdministrator && configuration !== null ? (checkConfiguration(places.configuration).problems ?? []) : null,
     },
-    stateDirectory: fromRoot(places, places.state),
+    stateDirectory: system.named(places.state),
     command: observed.command,
   };
 }
@@ -75,6 +74,6 @@ function fallsBackTo({ current, record }: Observed): string | null {
   return record.ready.folder === current ? record.previous : record.ready.folder;
 }
 
-/** Only root may read the configuration. */
-const isAsItWas = ({ current, unit, configuration }: Observed, ready: Running, isRoot: boolean): boolean =>
-  current === ready.folder && unit === ready.unit && (!isRoot || configuration === ready.configuration);
+/** Only an administrator may read the configuration. */
+const isAsItWas = ({ current, unit, configuration }: Observed, ready: Running, isAdministrator: boolean): boolean =>
+  current === ready.folder && unit === ready.unit && (!isAdministrator || configuration === ready.configuration);

@@ -15,8 +15,11 @@ import { delimiter, dirname, join } from 'node:path';
 import { checkConfiguration } from '../../src/cli/service/machine.ts';
 import type { Clock } from '../../src/clock.ts';
 import { type Done, install, type Order } from '../../src/service/install.ts';
-import { placesIn, serviceName, unitName } from '../../src/service/linux/places.ts';
-import type { Facts, Machine, Reach } from '../../src/service/machine.ts';
+import type { Facts } from '../../src/service/linux/facts.ts';
+import { placesIn, unitName } from '../../src/service/linux/places.ts';
+import { linuxSystem } from '../../src/service/linux/system.ts';
+import type { Machine, Reach } from '../../src/service/machine.ts';
+import { serviceName } from '../../src/service/names.ts';
 import { Refusal } from '../../src/service/refusals.ts';
 import { type Uninstalled, uninstall } from '../../src/service/uninstall.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
@@ -53,9 +56,9 @@ export function createHarness({ facts = {}, reach = () => ({ kind: 'connected' }
   const said: string[] = [];
   const pings: number[] = [];
   const clock = quickClock();
-  const machine: Machine = {
-    places,
-    env: { PATH: [programs, process.env.PATH].join(delimiter) },
+  const env = { PATH: [programs, process.env.PATH].join(delimiter) };
+  const machineWith = (given: Partial<Facts>): Machine => ({
+    system: linuxSystem({ places, env, facts: () => ({ ...fitFacts, ...given }) }),
     clock,
     say: (sentence) => void said.push(sentence),
     checkConfiguration: (file) => checkConfiguration(file),
@@ -64,15 +67,18 @@ export function createHarness({ facts = {}, reach = () => ({ kind: 'connected' }
       const held = existsSync(join(stateDirectory, 'held'));
       return held ? { ok: true, reach: reach(clock.monotonicMs()) } : { ok: false, message: 'it takes no question' };
     },
-    facts: () => ({ ...fitFacts, ...facts }),
-  };
+  });
+  const machine = machineWith(facts);
 
   const calls = (): string[] =>
     existsSync(join(states, 'calls')) ? readFileSync(join(states, 'calls'), 'utf8').trimEnd().split('\n') : [];
   const harness = {
     root,
     places,
+    env,
     machine,
+    /** The same machine with other facts. */
+    machineWith,
     said,
     /** When the service was asked. */
     pings,

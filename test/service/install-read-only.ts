@@ -22,6 +22,6 @@ process.stdout.write(
     hasCommand,
     units,
     result: done.map(({ outcome, changed, command }) => ({ outcome, changed, command })),
-    message: doneSentences(done[0] as (typeof done)[0], harness.places).at(-1),
+    message: doneSentences(done[0] as (typeof done)[0], harness.machine.system).at(-1),
   }),
 );

@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { disable } from '../../src/service/disable.ts';
 import { install } from '../../src/service/install.ts';
-import { readInstallationRecord } from '../../src/service/linux/inspect.ts';
+import { readInstallationRecord } from '../../src/service/installation-record.ts';
 import { createHarness, refusalOf, treeOf } from './harness.ts';
 import { inMountNamespace, noMounting } from './mounting.ts';
 

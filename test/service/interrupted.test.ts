@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { apply } from '../../src/service/apply.ts';
 import { planFallBack } from '../../src/service/fall-back.ts';
-import { apply } from '../../src/service/linux/apply.ts';
 import { inspect } from '../../src/service/linux/inspect.ts';
 import { createSystemd } from '../../src/service/linux/systemd.ts';
 import { readPackage, sha256 } from '../../src/service/package.ts';
@@ -14,12 +14,12 @@ const second = (harness: Harness) => ({ from: harness.package('2.0.0'), configur
 
 /** Does the first `count` steps of an update, and no more: as an installer that is killed then. */
 async function killedAfter(harness: Harness, count: number, from: string, file: string): Promise<readonly Step[]> {
-  const systemd = createSystemd(harness.machine.env);
+  const systemd = createSystemd(harness.env);
   const [desired, configuration] = [readPackage(from), readFileSync(file)];
   const running = { folder: desired.version, unit: desired.unitSha256, configuration: sha256(configuration) };
   const wantedState = { running, ownUnit: running.unit, namesVersion: true, enable: 'always', start: true } as const;
   const { steps } = plan(inspect(harness.places, await systemd.unit()), wantedState);
-  await apply(steps.slice(0, count), harness.machine, systemd, { package: desired, configuration });
+  await apply(steps.slice(0, count), harness.machine.system, { package: desired, configuration });
   return steps;
 }
 
@@ -125,7 +125,7 @@ describe('an installer that is killed and run again', () => {
     await harness.install(first(harness));
     const from = harness.package('2.0.0', { behaviour: 'dies' });
     await killedAfter(harness, 99, from, harness.configuration('b'));
-    const systemd = createSystemd(harness.machine.env);
+    const systemd = createSystemd(harness.env);
     const observed = inspect(harness.places, await systemd.unit());
     const ready = observed.record?.ready;
     expect(ready?.folder).toBe('1.0.0');
@@ -138,7 +138,7 @@ describe('an installer that is killed and run again', () => {
       'restart',
     ]);
     for (let count = 1; count <= steps.length; count += 1) {
-      await apply(steps.slice(0, count), harness.machine, systemd, { package: null, configuration: null });
+      await apply(steps.slice(0, count), harness.machine.system, { package: null, configuration: null });
       expect(inspect(harness.places, await systemd.unit()).record?.ready.folder).toBe('1.0.0');
     }
     expect(

@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { faultsIn, folderFor, isPlaced, readPackage } from '../../src/service/package.ts';
+import { isPlaced } from '../../src/service/linux/apply.ts';
+import { faultsIn, folderFor, readPackage } from '../../src/service/package.ts';
 import { createHarness, type Harness } from './harness.ts';
 
 /** A package with its manifest changed. */

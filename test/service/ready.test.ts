@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
-import { stateIn, type UnitState } from '../../src/service/linux/systemd.ts';
+import { placesIn } from '../../src/service/linux/places.ts';
+import { stateIn } from '../../src/service/linux/systemd.ts';
+import { wordsOf } from '../../src/service/linux/words.ts';
 import { type ReadinessProbe, verdictOf, waitUntilReady } from '../../src/service/ready.ts';
+import type { UnitState } from '../../src/service/system.ts';
 import { createHarness } from './harness.ts';
+
+const words = wordsOf(placesIn());
 
 const up: UnitState = {
   active: 'active',
@@ -85,7 +90,7 @@ const cases: readonly { name: string; seen: ReadinessProbe[]; expected: string }
 ];
 
 test.each(cases)('the verdict where $name', ({ seen, expected }) => {
-  const verdict = verdictOf(seen, 'old');
+  const verdict = verdictOf(seen, 'old', words);
   expect(verdict.kind === 'not-ready' ? verdict.because : verdict.kind).toBe(expected);
 });
 
@@ -102,7 +107,7 @@ async function waited(proofs: readonly string[], unit: UnitState) {
         return message === '' ? { ok: true, reach: { kind: 'connected' } } : { ok: false, message };
       },
     },
-    { unit: async () => unit, lastLogLines: async () => ['{"msg":"No room."}', 'plain'] },
+    { words, manager: { unit: async () => unit, lastLogLines: async () => ['{"msg":"No room."}', 'plain'] } },
     { before: 'old', stateDirectory: '/state' },
   );
   return { readiness, asked };

@@ -47,7 +47,7 @@ test('a version that did not become ready is named until a version is installed'
   using harness = createHarness();
   const status = async () => {
     const observed = await serviceStatus(harness.machine);
-    return { refused: observed.refused, page: servicePage(observed) };
+    return { refused: observed.refused, page: servicePage(observed, harness.machine.system.words) };
   };
   const order = { from: harness.package('1.0.0'), configuration: harness.configuration() };
   await harness.install(order);
@@ -91,7 +91,7 @@ test('a configuration that was edited manually is reported with its errors', asy
 test('a user who is not root sees what is readable by all', async () => {
   using harness = createHarness({ facts: {} });
   await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
-  const other = { ...harness.machine, facts: () => ({ ...harness.machine.facts(), isRoot: false }) };
+  const other = harness.machineWith({ isRoot: false });
   expect((await serviceStatus(other)).configuration).toMatchObject({ isThere: null, problems: null });
 });
 

@@ -1,11 +1,11 @@
 import { ok, warning } from '../../check/finding.ts';
-import { readInstallationRecord } from '../../service/linux/inspect.ts';
-import { placesIn, serviceName } from '../../service/linux/places.ts';
+import { installationHere } from '../../service/here.ts';
+import { serviceName } from '../../service/names.ts';
 import type { InstallationRecord } from '../../service/plan.ts';
 import type { Finding } from './finding.ts';
 
 /** Nothing where no service is installed on this machine, or where this account may not see it. */
-export const checkInstallation = (): readonly Finding[] => installationFindings(readInstallationRecord(placesIn()));
+export const checkInstallation = (): readonly Finding[] => installationFindings(installationHere());
 
 export function installationFindings(record: Pick<InstallationRecord, 'ready' | 'refused'> | null): readonly Finding[] {
   if (record === null) return [];

@@ -127,9 +127,9 @@ async function bring(
   const { install } = await import('../../service/install.ts');
   const { beginningSentences, doneSentences, unreachedSentence } = await import('./sentences.ts');
   const done = await toItsEnd(machine, commandContext, () => install(machine, order));
-  const beginning = isInstallation || !done.wasThere ? beginningSentences(done) : [];
-  for (const sentence of [...doneSentences(done, machine.places), ...beginning]) machine.say(sentence);
-  if (done.unreached !== null) throw new Failure('unreachable', unreachedSentence(done.unreached, machine.places));
+  const beginning = isInstallation || !done.wasThere ? beginningSentences(done, machine.system) : [];
+  for (const sentence of [...doneSentences(done, machine.system), ...beginning]) machine.say(sentence);
+  if (done.unreached !== null) throw new Failure('unreachable', unreachedSentence(done.unreached, machine.system));
 }
 
 const addDisable: Sub = (service, machine, commandContext) => {
@@ -159,7 +159,7 @@ const addUninstall: Sub = (service, machine, commandContext) => {
       const { uninstalledSentences } = await import('./sentences.ts');
       const here = await machine();
       const gone = await toItsEnd(here, commandContext, () => uninstall(here, { keepState, keepConfiguration }));
-      for (const sentence of uninstalledSentences(gone, here.places, here.clock.now())) here.say(sentence);
+      for (const sentence of uninstalledSentences(gone, here.system, here.clock.now())) here.say(sentence);
     });
 };
 
@@ -177,7 +177,7 @@ const addStatus: Sub = (service, machine, { print }) => {
       const { servicePage } = await import('./page.ts');
       const here = await machine();
       const status = await orFail(() => serviceStatus(here));
-      print(json ? `${JSON.stringify(status, null, 2)}\n` : servicePage(status));
+      print(json ? `${JSON.stringify(status, null, 2)}\n` : servicePage(status, here.system.words));
       const isDown = status.enabled && status.service?.active !== 'active';
       if (!status.installed) throw new Failure('notInstalled', '');
       if (isDown || status.refused !== null) throw new Failure('actionRequired', '');

@@ -6,7 +6,8 @@ import { messageOf } from '../../log.ts';
 import { askService } from '../../outbox/control/client.ts';
 import { pingRequest, reachIn } from '../../requests/ping.ts';
 import { placesIn } from '../../service/linux/places.ts';
-import { type CheckedConfiguration, factsOf, type Machine, type PingResult } from '../../service/machine.ts';
+import { linuxSystem } from '../../service/linux/system.ts';
+import type { CheckedConfiguration, Machine, PingResult } from '../../service/machine.ts';
 import { asOwner } from '../as-owner.ts';
 import type { CommandContext } from '../command-context.ts';
 
@@ -15,22 +16,21 @@ const systemFolders = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/b
 
 /** The machine that this process runs on. */
 export function thisMachine({ env: given, print }: CommandContext): Machine {
-  const places = placesIn();
-  // An empty entry means the working directory.
-  const path = given.PATH?.split(delimiter).filter((folder) => folder !== '') ?? [];
-  const env = {
-    ...given,
-    PATH: [...path, ...systemFolders.filter((folder) => !path.includes(folder))].join(delimiter),
-  };
+  const env = { ...given, PATH: pathOf(given) };
   return {
-    places,
-    env,
+    system: linuxSystem({ places: placesIn(), env }),
     clock: systemClock,
     say: (sentence) => print(`${sentence}\n`),
     checkConfiguration,
     ping,
-    facts: () => factsOf(places, env),
   };
+}
+
+/** The path of the operator, and what it lacks of the system's. */
+export function pathOf({ PATH }: NodeJS.ProcessEnv): string {
+  // An empty entry means the working directory.
+  const path = PATH?.split(delimiter).filter((folder) => folder !== '') ?? [];
+  return [...path, ...systemFolders.filter((folder) => !path.includes(folder))].join(delimiter);
 }
 
 /**

@@ -1,19 +1,19 @@
-import { serviceName } from '../../service/linux/places.ts';
+import { serviceName } from '../../service/names.ts';
 import type { RefusedVersion } from '../../service/plan.ts';
 import type { ServiceStatus } from '../../service/status.ts';
-import { editedUnitSentence } from './sentences.ts';
+import type { Words } from '../../service/system.ts';
 
 /** The text of `service status`. */
-export function servicePage(status: ServiceStatus): string {
+export function servicePage(status: ServiceStatus, words: Words): string {
   if (!status.installed) return 'The service is not installed here.\n';
   const { version, previous, service, enabled, configuration, isAsItWasReady, refused, editedUnit } = status;
   const lines = [
     `${serviceName} ${version}${previous === null ? '' : `, can roll back to ${previous}`}`,
-    serviceLine(service, enabled),
+    serviceLine(service, enabled, words),
     ...(refused === null ? [] : [refusedSentence(refused, version ?? '')]),
     ...(service?.message ? [`Status: ${service.message}`] : []),
-    configurationLine(configuration),
-    ...(editedUnit === null ? [] : [editedUnitSentence(editedUnit)]),
+    configurationLine(configuration, words),
+    ...(editedUnit === null ? [] : [words.editedUnit(editedUnit)]),
     ...(isAsItWasReady !== false
       ? []
       : [
@@ -27,20 +27,22 @@ export function servicePage(status: ServiceStatus): string {
 export const refusedSentence = ({ version, because }: RefusedVersion, running: string): string =>
   `Version ${version} was installed but does not run: ${because} Install it again when that is fixed, or install ${running} to keep it.`;
 
-function serviceLine(service: ServiceStatus['service'], enabled: boolean): string {
+function serviceLine(service: ServiceStatus['service'], enabled: boolean, { manager }: Words): string {
   const start = enabled ? 'starts at boot' : 'does not start at boot';
-  if (service === null) return `systemd does not run here; the service ${start}.`;
+  if (service === null) return `${manager} does not run here; the service ${start}.`;
   const { active, sub, since, restarts } = service;
   const again = restarts === 0 ? '' : `, started again ${restarts} times`;
   return `The service is ${active} (${sub})${since === null ? '' : ` since ${since}`}${again}, and ${start}.`;
 }
 
-function configurationLine({ file, isThere, problems }: ServiceStatus['configuration']): string {
-  if (isThere === null) return `Configuration: ${file} (only root may read it).`;
-  if (!isThere)
-    return `Configuration: none. Write one to a file and run "${serviceName} service configure --config FILE".`;
+function configurationLine(
+  { file, isThere, problems }: ServiceStatus['configuration'],
+  { administrator, command, restart }: Words,
+): string {
+  if (isThere === null) return `Configuration: ${file} (only ${administrator} may read it).`;
+  if (!isThere) return `Configuration: none. Write one to a file and run "${command} service configure --config FILE".`;
   const [first] = problems ?? [];
   return first === undefined
     ? `Configuration: ${file}.`
-    : `Configuration: ${file} is wrong: ${first} Correct it, then "systemctl restart ${serviceName}".`;
+    : `Configuration: ${file} is wrong: ${first} Correct it, then "${restart}".`;
 }

@@ -1,33 +1,32 @@
 import { clockTime } from '../../health/moment.ts';
 import type { Done } from '../../service/install.ts';
-import { commandTarget } from '../../service/linux/inspect.ts';
-import { type Places, serviceName } from '../../service/linux/places.ts';
+import { serviceName } from '../../service/names.ts';
 import type { CommandState } from '../../service/plan.ts';
+import type { System } from '../../service/system.ts';
 import type { Uninstalled } from '../../service/uninstall.ts';
 
+/** What the sentences name. */
+type Named = Pick<System, 'places' | 'words'>;
+
 /** The message of `install`, `update`, `configure` and `enable` when they are done. */
-export function doneSentences(done: Done, places: Places): string[] {
+export function doneSentences(done: Done, { places, words }: Named): string[] {
   const { outcome, folder, from, changed, message, command, editedUnit } = done;
   const came = from === null ? '' : `, after ${from}`;
   const sentence = {
     'ready-already': `Version ${folder} is installed and runs as configured; ${changed ? 'it was not restarted' : 'nothing was changed'}.`,
     'becomes-ready': `Version ${folder} runs and is ready${came}. Status: ${message || 'nothing yet'}`,
-    waits: `Version ${folder} is installed${came}, and waits for its configuration: write it to a file, then run "${serviceName} service configure --config FILE", which copies it to ${places.configuration}.`,
-    masked: `Version ${folder} is installed${came}. The unit is masked, so it does not start: run systemctl unmask ${serviceName}, then "${serviceName} service enable".`,
-    rests: `Version ${folder} is installed${came}. The service was disabled and stays so: "${serviceName} service enable" starts it.`,
+    waits: `Version ${folder} is installed${came}, and waits for its configuration: write it to a file, then run "${words.command} service configure --config FILE", which copies it to ${places.configuration}.`,
+    masked: `Version ${folder} is installed${came}. ${words.masked}, so it does not start: ${words.unmask}, then "${words.command} service enable".`,
+    rests: `Version ${folder} is installed${came}. The service was disabled and stays so: "${words.command} service enable" starts it.`,
     later: `Version ${folder} is installed${came}, and starts at the next boot.`,
   }[outcome];
   const why = noCommand[command];
   return [
     sentence,
-    ...(why ? [`${places.command} ${why}: the command is ${commandTarget(places)}.`] : []),
-    ...(editedUnit === null ? [] : [editedUnitSentence(editedUnit)]),
+    ...(why ? [`${places.command} ${why}: the command is ${words.program}.`] : []),
+    ...(editedUnit === null ? [] : [words.editedUnit(editedUnit)]),
   ];
 }
-
-/** Of a unit that an administrator has written. */
-export const editedUnitSentence = (path: string): string =>
-  `${path} is edited and was kept: systemd uses it instead of the unit of the package. "systemctl cat ${serviceName}" shows it, "systemctl revert ${serviceName}" restores that of the package.`;
 
 /** Why there is no command in the path. */
 const noCommand: Readonly<Partial<Record<CommandState, string>>> = {
@@ -39,25 +38,25 @@ const noCommand: Readonly<Partial<Record<CommandState, string>>> = {
  * What is to be known of a machine that is watched.
  * https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events#user-initiated-maintenance
  */
-export function beginningSentences({ outcome }: Pick<Done, 'outcome'>): string[] {
+export function beginningSentences({ outcome }: Pick<Done, 'outcome'>, { words }: Pick<Named, 'words'>): string[] {
   if (outcome === 'waits' || outcome === 'rests' || outcome === 'masked') return [];
   const since = outcome === 'later' ? 'From its first start on' : 'From now on';
   return [
-    `The first response of the metadata service may take two minutes. "${serviceName} check" verifies that it and every destination can be reached.`,
+    `The first response of the metadata service may take two minutes. "${words.command} check" verifies that it and every destination can be reached.`,
     `${since} restarts and redeployments of this VM that users request may wait up to 15 minutes for an approval; with approve.userInitiated the bridge approves them at once.`,
   ];
 }
 
 /** `reason`: one sentence that names the address. It is the first line of what goes wrong, which some portals show alone. */
-export const unreachedSentence = (reason: string, places: Places): string =>
-  `The service is installed and runs, but it gets no connection to the metadata service, and observes no events until it does: ${reason} Probably a firewall of this machine blocks it, perhaps by user: root may get through while the account ${serviceName} does not (see: iptables -S OUTPUT; nft list ruleset). The service keeps trying, so nothing needs to be installed again; "sudo -u ${serviceName} ${commandTarget(places)} check" verifies the connection.`;
+export const unreachedSentence = (reason: string, { words }: Pick<Named, 'words'>): string =>
+  `The service is installed and runs, but it gets no connection to the metadata service, and observes no events until it does: ${reason} ${words.firewall}`;
 
 const offAfterMs = 24 * 3_600_000;
 
 /** The message of `uninstall`. `now`: when the service last polled Azure. */
 export function uninstalledSentences(
   { wasThere, state, hasAccount, configuration, left, problems }: Uninstalled,
-  places: Places,
+  { places }: Pick<Named, 'places'>,
   now: Date,
 ): string[] {
   const off = clockTime(new Date(now.getTime() + offAfterMs).toISOString(), now);

@@ -10,40 +10,33 @@ import {
   rmSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Machine } from '../machine.ts';
-import { faultsIn, manifestName, type Package, sha256Of, versionRights } from '../package.ts';
+import { serviceName, staging } from '../names.ts';
+import { faultsIn, isSameBuild, manifestName, type Package, sha256Of } from '../package.ts';
 import type { InstallationRecord, Step } from '../plan.ts';
-import { lastWord, runProgram } from '../program.ts';
 import { Refusal } from '../refusals.ts';
 import { removeEmpty } from '../remove-empty.ts';
-import { commandTarget, configurationRights, inspect } from './inspect.ts';
-import { fromRoot, type Places, serviceName, staging } from './places.ts';
+import type { Material } from '../system.ts';
+import { tryOut } from '../try-out.ts';
+import { configurationRights, inspect } from './inspect.ts';
+import { fromRoot, type Places } from './places.ts';
 import { removerScript } from './remover.ts';
 import { makeFolder, replaceFile, replaceLink, sync } from './replace-file.ts';
 import type { Systemd } from './systemd.ts';
 import { placeUnit } from './unit-file.ts';
 import { accountIn, makeAccount, ownUid } from './user.ts';
+import { commandTarget } from './words.ts';
 
-/** What the steps are made of. */
-export interface Material {
-  /** To be placed; null where nothing new comes. */
-  readonly package: Package | null;
-  /** To be written; null where it stays. */
-  readonly configuration: Buffer | null;
+/** A machine with Linux, as the steps need it. */
+export interface LinuxMachine {
+  readonly places: Places;
+  /** `systemctl`, `useradd` and the others are searched in its PATH. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly systemd: Systemd;
 }
 
-/** Does the steps, one after the other. @throws Refusal at the first that cannot be done; those before it stay done. */
-export async function apply(
-  steps: readonly Step[],
-  machine: Machine,
-  systemd: Systemd,
-  material: Material,
-): Promise<void> {
-  for (const step of steps) await doStep(step, machine, systemd, material);
-}
-
-async function doStep(step: Step, machine: Machine, systemd: Systemd, material: Material): Promise<void> {
-  const { places, env } = machine;
+/** @throws Refusal where the step is impossible. */
+export async function perform(step: Step, machine: LinuxMachine, material: Material): Promise<void> {
+  const { places, env, systemd } = machine;
   switch (step.do) {
     case 'make-account':
       return makeAccount(places, env);
@@ -102,10 +95,8 @@ function writeConfiguration(places: Places, path: string, content: Buffer | null
   replaceFile(path, content, { mode: configurationRights.file, ...owner });
 }
 
-const trialMs = 60_000;
-
 /** Beside the other versions, verified and tried; then it gets its name. */
-async function place(folder: string, machine: Machine, { package: desired }: Material): Promise<void> {
+async function place(folder: string, machine: LinuxMachine, { package: desired }: Material): Promise<void> {
   if (desired === null)
     throw new Refusal('missing', `${folder} no longer exists: name the folder of its package with --from.`);
   const { places, env } = machine;
@@ -121,7 +112,7 @@ async function place(folder: string, machine: Machine, { package: desired }: Mat
     if (fault !== undefined) {
       throw new Refusal('missing', `The package in ${desired.from} is damaged: ${fault}. Fetch it again.`);
     }
-    await tryOut(beside, desired, fromRoot(places, places.home), env);
+    await tryOut(beside, desired, env, noexec(fromRoot(places, places.home)));
     renameSync(beside, join(places.versions, folder));
     sync(places.versions);
   } catch (error) {
@@ -135,6 +126,12 @@ async function place(folder: string, machine: Machine, { package: desired }: Mat
       : error;
   }
 }
+
+const noexec = (home: string): Refusal =>
+  new Refusal(
+    'missing',
+    `Nothing can be executed in ${home}: its file system is mounted with noexec, or a security module forbids it. Mount it with exec.`,
+  );
 
 /** What runs as a service must be writable by root only, and readable by its account. */
 function makeOwnFolder(path: string): void {
@@ -195,32 +192,17 @@ function tryLink(source: string, target: string): boolean {
   }
 }
 
-/** Its runtime starts here, and its program is the version that it says. */
-async function tryOut(folder: string, { version }: Package, home: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const { NODE_OPTIONS: _, ...plain } = env;
-  const program = join(folder, 'node');
-  const ended = await runProgram(program, [join(folder, `${serviceName}.cjs`), 'version'], {
-    env: plain,
-    timeoutMs: trialMs,
-  });
-  if (ended.code === 0 && ended.out.split(/\s+/).includes(version)) return;
-  switch (ended.failed) {
-    case 'EACCES':
-      throw new Refusal(
-        'missing',
-        `Nothing can be executed in ${home}: its file system is mounted with noexec, or a security module forbids it. Mount it with exec.`,
-      );
-    case 'ENOENT':
-    case 'ENOEXEC':
-      throw new Refusal(
-        'unsupported',
-        `The runtime of the package cannot be executed on this machine (${ended.failed}): it is for another processor or another C library.`,
-      );
-  }
-  if (ended.code === 0)
-    throw new Refusal(
-      'missing',
-      `The package says that it is ${version}, and its program says ${JSON.stringify(ended.out.trim())}. Fetch it again.`,
-    );
-  throw new Refusal('unsupported', `The runtime of the package does not run on this machine: ${lastWord(ended)}.`);
+/** What a version's files and folders may be: readable by all, writable by root only. */
+const versionRights = { folder: 0o755, program: 0o755, file: 0o644 } as const;
+
+/** A folder in `versions/` that holds exactly this build, and that the account of the service can run. */
+export function isPlaced(folder: string, desired: Package): boolean {
+  const has = (path: string, rights: number): boolean => (lstatSync(path).mode & 0o7777) === rights;
+  return (
+    isSameBuild(folder, desired) &&
+    has(folder, versionRights.folder) &&
+    desired.files.every(({ path, isExecutable }) =>
+      has(join(folder, path), isExecutable ? versionRights.program : versionRights.file),
+    )
+  );
 }

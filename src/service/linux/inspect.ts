@@ -1,13 +1,15 @@
-import { lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { lstatSync, readlinkSync, statSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { readInstallationRecord } from '../installation-record.ts';
 import { isReadOnly, nearestFolder } from '../nearest-folder.ts';
-import { sha256 } from '../package.ts';
-import type { InstallationRecord, Observed, Running } from '../plan.ts';
-import { fromRoot, type Places, serviceName } from './places.ts';
+import type { Observed } from '../plan.ts';
+import { contentOf, foldersIn, sumOf } from '../read-file.ts';
+import type { UnitState } from '../system.ts';
+import type { Places } from './places.ts';
 import { removerScript } from './remover.ts';
-import type { UnitState } from './systemd.ts';
 import { unitFiles } from './unit-file.ts';
 import { accountIn, ownUid } from './user.ts';
+import { commandTarget } from './words.ts';
 
 /** What stands on this machine. `unit`: as systemd sees it; null where it does not run, as in an image. */
 export function inspect(places: Places, unit: UnitState | null): Observed {
@@ -50,9 +52,6 @@ function isGuarded(places: Places): boolean {
   return has(places.settings, configurationRights.folder) && has(places.configuration, configurationRights.file);
 }
 
-/** The target of the link to the command. */
-export const commandTarget = (places: Places): string => fromRoot(places, join(places.current, serviceName));
-
 function commandIn(places: Places): Observed['command'] {
   const target = linkTarget(places.command);
   if (target === commandTarget(places)) return 'ours';
@@ -69,47 +68,4 @@ function currentFolder({ current, versions }: Places): string | null {
 
 function linkTarget(path: string): string | null {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : null;
-}
-
-function foldersIn(versions: string): string[] {
-  if (!lstatSync(versions, { throwIfNoEntry: false })?.isDirectory()) return [];
-  return readdirSync(versions, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => name)
-    .toSorted();
-}
-
-/** Null also when this user may not read it: only root is asked to change anything. */
-function contentOf(path: string): Buffer | null {
-  try {
-    return lstatSync(path).isFile() ? readFileSync(path) : null;
-  } catch {
-    return null;
-  }
-}
-
-function sumOf(path: string): string | null {
-  const content = contentOf(path);
-  return content === null ? null : sha256(content);
-}
-
-/** Null also where it is damaged: then everything counts as not started yet. */
-export function readInstallationRecord({ record }: Pick<Places, 'record'>): InstallationRecord | null {
-  const content = contentOf(record);
-  if (content === null) return null;
-  try {
-    const record = JSON.parse(content.toString('utf8')) as Partial<InstallationRecord> | null;
-    if (!isRunning(record?.ready)) return null;
-    const previous = typeof record.previous === 'string' ? record.previous : null;
-    const { version, because } = record.refused ?? {};
-    const refused = typeof version === 'string' && typeof because === 'string' ? { version, because } : null;
-    return { ready: record.ready, isSettled: record.isSettled === true, previous, refused };
-  } catch {
-    return null;
-  }
-}
-
-function isRunning(record: Partial<Running> | undefined): record is Running {
-  const { folder, unit, configuration } = record ?? {};
-  return [folder, unit, configuration].every((text) => typeof text === 'string') && basename(folder ?? '') === folder;
 }

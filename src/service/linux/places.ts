@@ -1,10 +1,7 @@
 import { join } from 'node:path';
+import { serviceName } from '../names.ts';
 
-/** The one name of folders, unit, account and command. */
-export const serviceName = 'scheduled-events-bridge';
 export const unitName = `${serviceName}.service`;
-/** In `versions/`: what is incomplete, or about to be removed. Every installer removes it. */
-export const staging = '.staging';
 
 /** Where everything of an installation is. */
 export type Places = ReturnType<typeof placesIn>;

@@ -1,27 +1,11 @@
-import type { Facts } from '../machine.ts';
-import { neededPrograms } from '../machine.ts';
+import { serviceName } from '../names.ts';
 import { Refusal } from '../refusals.ts';
-import { serviceName } from './places.ts';
-
-/** What is to be installed. */
-export interface Need {
-  /** Of the package, as `linux-x64`. */
-  readonly platform: string;
-  /** What is not yet there of it. */
-  readonly bytes: number;
-  /** It is to be started now. */
-  readonly starts: boolean;
-}
+import { lacksSpace } from '../space.ts';
+import type { Need } from '../system.ts';
+import { type Facts, neededPrograms } from './facts.ts';
 
 /** Node 24 is built for it: Ubuntu 20.04, Debian 10, RHEL 8 have it. https://github.com/nodejs/node/blob/v24.x/BUILDING.md */
 const oldestGlibc = '2.28';
-/** The disk is not to be filled to the last byte. */
-const spareBytes = 64 * 2 ** 20;
-/** An outbox that is new, its log and its reserve. */
-const stateBytes = 16 * 2 ** 20;
-
-const megabytes = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MB`;
-
 /** Why it cannot be installed on this machine; null if it can. What cannot be fixed comes first. */
 export function preflight(facts: Facts, { platform, bytes, starts }: Need): Refusal | null {
   const { operatingSystem, processor, glibc, programs } = facts;
@@ -77,19 +61,7 @@ export function preflight(facts: Facts, { platform, bytes, starts }: Need): Refu
       `/var/lib/${serviceName} is a symbolic link, and systemd refuses to start the service with it. Remove the link, create the folder and mount the other one there: mount --bind FOLDER /var/lib/${serviceName}, and add a line to /etc/fstab.`,
     );
   }
-  if (bytes > 0 && facts.freeForVersions < bytes + spareBytes) {
-    return new Refusal(
-      'missing',
-      `There is not enough space in /opt: ${megabytes(facts.freeForVersions)} free, and ${megabytes(bytes + spareBytes)} are needed. Free some space.`,
-    );
-  }
-  if (facts.freeForState < stateBytes) {
-    return new Refusal(
-      'missing',
-      `There is not enough space for the state in /var/lib/${serviceName}: ${megabytes(facts.freeForState)} free, and ${megabytes(stateBytes)} are needed. Free some space.`,
-    );
-  }
-  return null;
+  return lacksSpace(facts, bytes, { versions: '/opt', state: `/var/lib/${serviceName}` });
 }
 
 /** Why this user may not manage the service here; null if it may. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import { serviceName, staging } from '../names.ts';
 import { manifestName } from '../package.ts';
-import { fromRoot, type Places, serviceName, staging } from './places.ts';
+import { fromRoot, type Places } from './places.ts';
 
 /**
  * `remove.sh`, which stands outside of all versions. An uninstallation that was cut off may have taken the program already, as

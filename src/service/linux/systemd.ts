@@ -1,46 +1,17 @@
 import { type Ended, lastWord, runProgram } from '../program.ts';
 import { Refusal } from '../refusals.ts';
+import type { ServiceManager, UnitState } from '../system.ts';
 import { unitName } from './places.ts';
 
-/** The unit, as systemd sees it at one moment. */
-export interface UnitState {
-  /** `active`, `activating`, `deactivating`, `inactive`, `failed`. */
-  readonly active: string;
-  /** `running`, `auto-restart`, `start`, … */
-  readonly sub: string;
-  /** As `enabled`, `disabled`, `masked`; empty where there is no unit. */
-  readonly file: string;
-  /** Another with every start; null before the first. */
-  readonly invocation: string | null;
-  /** Of the main process; null while none runs. */
-  readonly pid: number | null;
-  /** Restarts by systemd since a user or the installer started it. */
-  readonly restarts: number;
-  /** The status sentence of the service. */
-  readonly message: string;
-  /** How the last main process ended. */
-  readonly exitStatus: number;
-  readonly result: string;
-  /** systemd does not know the unit, or not as it is on disk. */
-  readonly isStale: boolean;
-  readonly since: string | null;
-}
-
-/** The service manager, asked by its own program. */
-export interface Systemd {
-  unit(): Promise<UnitState>;
+/** systemd, asked by its own program. */
+export interface Systemd extends ServiceManager {
   reload(): Promise<void>;
   /** Starts it with the machine. Works also where systemd does not run, as in an image. */
   enable(): Promise<void>;
-  disable(): Promise<void>;
   /** Returns at once. */
   restart(): Promise<void>;
-  /** Returns when it has stopped. */
-  stop(): Promise<void>;
   /** Forgets that it failed. */
   forget(): Promise<void>;
-  /** The last lines of the log since this start; empty where there is no journal. */
-  lastLogLines(invocation: string | null): Promise<readonly string[]>;
 }
 
 const askMs = 30_000;

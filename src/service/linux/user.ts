@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { serviceName } from '../names.ts';
 import { type Ended, lastWord, runProgram } from '../program.ts';
 import { Refusal } from '../refusals.ts';
-import { fromRoot, type Places, serviceName } from './places.ts';
+import { fromRoot, type Places } from './places.ts';
 
 /** Who installs: root, but in tests. */
 export const ownUid = (): number => process.geteuid?.() ?? 0;

@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { exitCodes } from '../../../src/cli/exit-codes.ts';
 import { addServiceOf } from '../../../src/cli/service/command.ts';
-import { checkConfiguration, thisMachine } from '../../../src/cli/service/machine.ts';
+import { checkConfiguration, pathOf } from '../../../src/cli/service/machine.ts';
 import { orFail } from '../../../src/cli/service/refused.ts';
 import { createHarness, type Harness } from '../../service/harness.ts';
 import { type Ended, runVerb } from '../outbox/command-line.ts';
@@ -187,11 +187,9 @@ test('service status has a page and JSON, and fails when an enabled service does
 });
 
 test('system programs are found regardless of PATH, those in PATH first', () => {
-  const paths = (env: NodeJS.ProcessEnv) =>
-    thisMachine({ env, print: () => {}, stop: new AbortController().signal }).env.PATH;
-  expect(paths({ PATH: '/mine:/usr/bin' })).toBe('/mine:/usr/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin:/bin');
+  expect(pathOf({ PATH: '/mine:/usr/bin' })).toBe('/mine:/usr/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin:/bin');
   for (const env of [{}, { PATH: '' }, { PATH: ':' }]) {
-    expect(paths(env)).toBe('/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin');
+    expect(pathOf(env)).toBe('/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin');
   }
 });
 
@@ -218,12 +216,17 @@ test.each(['disable', 'uninstall'])('interrupting service %s reports that it con
   using harness = createHarness();
   await service(harness, 'install', '--from', harness.package('1.0.0'), '--config', harness.configuration());
   const stop = new AbortController();
-  const facts = () => {
+  const { system } = harness.machine;
+  const conditions = () => {
     stop.abort();
-    return harness.machine.facts();
+    return system.conditions();
   };
   const said: string[] = [];
-  const machine = { ...harness.machine, facts, say: (sentence: string) => void said.push(sentence) };
+  const machine = {
+    ...harness.machine,
+    system: { ...system, conditions },
+    say: (sentence: string) => void said.push(sentence),
+  };
   const program = new Command().exitOverride();
   addServiceOf(async () => machine)(program, { env: {}, stop: stop.signal, print: () => {} });
   await program.parseAsync(['node', 'main.ts', 'service', verb]);

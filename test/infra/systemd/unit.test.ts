@@ -3,7 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { exitCodes } from '../../../src/cli/exit-codes.ts';
-import { fromRoot, placesIn, serviceName } from '../../../src/service/linux/places.ts';
+import { fromRoot, placesIn } from '../../../src/service/linux/places.ts';
+import { serviceName } from '../../../src/service/names.ts';
 import { temporaryDirectory } from '../../support/bridge-process.ts';
 
 const unitFile = `infra/systemd/${serviceName}.service`;

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { type Facts, factsOf } from '../../../src/service/linux/facts.ts';
 import { placesIn } from '../../../src/service/linux/places.ts';
 import { preflight } from '../../../src/service/linux/preflight.ts';
-import { type Facts, factsOf } from '../../../src/service/machine.ts';
 import { refusals } from '../../../src/service/refusals.ts';
 import { createHarness, fitFacts, type PackageOptions, refusalOf, treeOf } from '../harness.ts';
 
@@ -94,7 +94,7 @@ test('a version that is already installed needs no space', () => {
 
 test('preflight checks this machine without changing it', () => {
   using harness = createHarness();
-  const facts = factsOf(harness.places, harness.machine.env);
+  const facts = factsOf(harness.places, harness.env);
   expect(facts).toMatchObject({
     operatingSystem: process.platform,
     processor: process.arch,

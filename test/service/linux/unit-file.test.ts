@@ -76,7 +76,7 @@ test('a unit edited by an administrator is kept by updates and by the removal, a
   writeFileSync(administratorUnit, edited);
   const done = await harness.install({ from: harness.package('2.0.0') });
   expect(done).toMatchObject({ outcome: 'becomes-ready', editedUnit: administratorUnit.slice(harness.root.length) });
-  expect(doneSentences(done, harness.places).at(-1)).toMatch(
+  expect(doneSentences(done, harness.machine.system).at(-1)).toMatch(
     /system\/scheduled-events-bridge\.service is edited and was kept/,
   );
   expect(readFileSync(administratorUnit, 'utf8')).toBe(edited);
@@ -86,7 +86,7 @@ test('a unit edited by an administrator is kept by updates and by the removal, a
     isAsItWasReady: true,
     editedUnit: '/etc/systemd/system/scheduled-events-bridge.service',
   });
-  expect(servicePage(status)).toContain('systemctl revert scheduled-events-bridge');
+  expect(servicePage(status, harness.machine.system.words)).toContain('systemctl revert scheduled-events-bridge');
   expect(await harness.install({ from: harness.package('2.0.0') })).toMatchObject({
     outcome: 'ready-already',
     changed: false,
@@ -113,7 +113,7 @@ test('with a masked unit a version is installed and not started, and enabling it
   harness.mark('masked');
   const done = await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
   expect(done).toMatchObject({ outcome: 'masked', folder: '1.0.0' });
-  expect(doneSentences(done, harness.places)[0]).toContain('systemctl unmask scheduled-events-bridge');
+  expect(doneSentences(done, harness.machine.system)[0]).toContain('systemctl unmask scheduled-events-bridge');
   expect(harness.calls()).not.toContain('enable');
   expect(harness.runs()).toBeNull();
   const { reason, message } = await refusalOf(harness.install({}));

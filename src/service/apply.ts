@@ -1,0 +1,7 @@
+import type { Step } from './plan.ts';
+import type { Material, System } from './system.ts';
+
+/** Does the steps, one after the other. @throws Refusal at the first that is impossible; those before it stay done. */
+export async function apply(steps: readonly Step[], system: System, material: Material): Promise<void> {
+  for (const step of steps) await system.perform(step, material);
+}
