@@ -21,6 +21,7 @@ const merge = (a: Json, b: Json): Json => {
 
 /** What functions of Bicep give for plain values. What only Azure knows is none of them. */
 export const evaluatedFunctions: Readonly<Record<string, (...given: readonly Json[]) => Json>> = {
+  base64: (value) => Buffer.from(text(value)).toString('base64'),
   bool: (value) => value === true || String(value).toLowerCase() === 'true',
   concat: (...given) => (Array.isArray(given[0]) ? given.flatMap(list) : given.map(text).join('')),
   contains: (whole, part) => {

@@ -24,6 +24,13 @@ const faults: readonly {
     findings: 'properties.disableLocalAuth must be true',
   },
   {
+    name: 'an operating system that Azure does not know',
+    file: 'bicep/fleet-types.bicep',
+    from: /filter\(\['Linux', 'Windows'\]/,
+    to: "filter(['Linux', 'Window']",
+    findings: "'Window' is not one of 'Linux', 'Windows' (did you mean Windows?)",
+  },
+  {
     name: 'a table is made by an old version',
     file: 'bicep/modules/tables.bicep',
     from: /workspaces\/tables@[\d-]+/,

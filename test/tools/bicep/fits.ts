@@ -142,6 +142,9 @@ const deepest = 20;
 /** Why no value of the one shape can be one of the other; null when some can. */
 export function clashOf(given: Shape, wanted: Shape, depth = 0): string | null {
   if (given === wanted || depth > deepest) return null;
+  if (given.kind === 'union') {
+    return given.of.map((one) => clashOf(one, wanted, depth + 1)).find((clash) => clash !== null) ?? null;
+  }
   const answers = membersOf(wanted).map((member) => clashOfOne(given, member, depth + 1));
   const literals = membersOf(wanted).flatMap((member) => (member.kind === 'literal' ? [String(member.value)] : []));
   if (given.kind === 'literal' && literals.length > 0 && !isListed(String(given.value), literals)) {
@@ -155,9 +158,6 @@ export function clashOf(given: Shape, wanted: Shape, depth = 0): string | null {
 
 function clashOfOne(given: Shape, wanted: Shape, depth: number): string | null {
   if (given.kind === 'any' || wanted.kind === 'any') return null;
-  if (given.kind === 'union') {
-    return given.of.map((one) => clashOf(one, wanted, depth)).find((clash) => clash !== null) ?? null;
-  }
   if (kindOf(given) !== kindOf(wanted)) return `${describeShape(wanted)} is wanted, this is ${describeShape(given)}`;
   if (given.kind === 'literal') return outside(given.value, wanted);
   if (given.kind === 'array' && wanted.kind === 'array') return clashOf(given.of, wanted.of, depth);

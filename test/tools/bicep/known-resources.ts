@@ -92,8 +92,9 @@ export const knownResources: Readonly<Record<string, KnownResource>> = {
     body: `
       name! location! tags identity(type userAssignedIdentities) properties(hardwareProfile(vmSize)
       storageProfile(imageReference osDisk(createOption! deleteOption managedDisk(storageAccountType)))
-      osProfile(computerName adminUsername linuxConfiguration(disablePasswordAuthentication ssh(publicKeys[path
-      keyData]))) securityProfile(securityType uefiSettings(secureBootEnabled vTpmEnabled))
+      osProfile(computerName adminUsername adminPassword linuxConfiguration(disablePasswordAuthentication
+      ssh(publicKeys[path keyData])) windowsConfiguration(provisionVMAgent enableAutomaticUpdates
+      patchSettings(patchMode))) securityProfile(securityType uefiSettings(secureBootEnabled vTpmEnabled))
       networkProfile(networkApiVersion networkInterfaceConfigurations[name! properties(ipConfigurations![name!
       properties(primary subnet(id))] primary deleteOption)]) diagnosticsProfile(bootDiagnostics(enabled))
       applicationProfile(galleryApplications[packageReferenceId! treatFailureAsDeploymentFailure
