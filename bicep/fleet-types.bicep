@@ -4,8 +4,21 @@ metadata description = 'Types shared by infra/fleet.bicep and its modules.'
 import { bridgeSettingsType } from 'types.bicep'
 
 @export()
-@description('Processor for which a package is built.')
-type architectureType = 'x64' | 'arm64'
+@description('What a package is built for: operating system and processor, as in its file name.')
+type targetType = 'linux-x64' | 'linux-arm64' | 'win-x64'
+
+@export()
+@description('Operating system, as Azure names it.')
+type osType = 'Linux' | 'Windows'
+
+@export()
+@description('Operating system of a target.')
+func osTypeOf(target targetType) osType => startsWith(target, 'win-') ? 'Windows' : 'Linux'
+
+// Those for Linux are named by their processor alone: renaming an application would publish and install it again.
+@export()
+@description('Part of the names of applications and policies that tells targets apart.')
+func shortNameOf(target targetType) string => replace(target, 'linux-', '')
 
 @export()
 @description('Gallery for the VM applications. Name a new one, which is created: on an existing gallery this identity would replace the assigned ones.')
@@ -29,13 +42,16 @@ type galleryType = {
 }
 
 @export()
-@description('Addresses of the package of one version, one for each processor. Plain blob addresses without a signature: the gallery reads them with its identity.')
+@description('Addresses of the packages of one version. Plain blob addresses without a signature: the gallery reads them with its identity.')
 type packagesType = {
-  @description('Optional. Blob address of the package linux-x64. Required if the platform has the processor x64.')
-  x64: string?
+  @description('Optional. Blob address of the archive linux-x64.tar.gz.')
+  'linux-x64': string?
 
-  @description('Optional. Blob address of the package linux-arm64. Required if the platform has the processor arm64.')
-  arm64: string?
+  @description('Optional. Blob address of the archive linux-arm64.tar.gz.')
+  'linux-arm64': string?
+
+  @description('Optional. Blob address of the archive win-x64.zip.')
+  'win-x64': string?
 }
 
 @export()
@@ -45,7 +61,7 @@ type bridgeVersionType = {
   @minLength(5)
   name: string
 
-  @description('Required. Addresses of its packages.')
+  @description('Required. Addresses of its packages. Targets without one do not get this version.')
   packages: packagesType
 
   @description('Required. Blob address of its configuration: the config.json of this platform, as in the output configurations of the fleet.')
@@ -60,7 +76,7 @@ type ringType = {
   @maxLength(20)
   name: string
 
-  @description('Required. The pinned version. Never latest, because every new VM would get a version that you did not choose.')
+  @description('Required. The pinned version, one of those of the platform. VMs for which it has no package stay without the bridge. Never latest, because every new VM would get a version that you did not choose.')
   @minLength(5)
   version: string
 
@@ -83,9 +99,9 @@ type platformType = {
   @description('Required. Settings of its bridges: the output settings of infra/main.bicep.')
   settings: bridgeSettingsType
 
-  @description('Required. Processors for which the bridge is installed. Other VMs are not changed.')
+  @description('Required. Operating systems and processors on which the bridge is installed. Other VMs are not changed.')
   @minLength(1)
-  architectures: architectureType[]
+  targets: targetType[]
 
   @description('Required. Versions that are published. Keep every version that a ring or a scale set still names: deleting one breaks scale-out and reimage.')
   @minLength(1)
@@ -99,8 +115,8 @@ type platformType = {
 @export()
 @description('A VM application as published.')
 type publishedApplicationType = {
-  @description('Required. Processor of its package.')
-  architecture: architectureType
+  @description('Required. Operating system and processor of its packages.')
+  target: targetType
 
   @description('Required. Resource id, without a version.')
   resourceId: string
@@ -137,13 +153,34 @@ type policyReferenceType = {
 }
 
 @export()
+@description('Operating systems of the targets.')
+func osTypesOf(targets targetType[]) osType[] =>
+  filter(['Linux', 'Windows'], system => contains(map(targets, target => osTypeOf(target)), system))
+
+// A ring may stay at a version that was published before the fleet had a target. A policy that named it would make requests for VMs fail.
+@export()
+@description('The targets for which a version has a package.')
+func packagedTargets(targets targetType[], versions bridgeVersionType[], name string) targetType[] =>
+  filter(targets, target =>
+    !empty(filter(versions, version => version.name == name && contains(version.packages, target))))
+
+@export()
+@description('Name of the policy of a ring that attaches the identity to one kind of resource with this operating system.')
+func identityPolicyOf(kind string, system osType) string =>
+  system == 'Linux' ? 'identity-${kind}' : 'identity-${kind}-${toLower(system)}'
+
+@export()
 @description('The policies of the initiative of a platform that can be remediated, ring by ring. No two policies of one ring and step change the same VM.')
-func remediableReferences(rings ringType[], architectures architectureType[]) policyReferenceType[] =>
+func remediableReferences(rings ringType[], targets targetType[], versions bridgeVersionType[]) policyReferenceType[] =>
   flatten(map(rings, ring =>
     map(
       concat(
-        map(['virtual-machine', 'scale-set'], kind => { policy: 'identity-${kind}', step: 'identities' }),
-        flatten(map(architectures, architecture =>
+        flatten(map(osTypesOf(packagedTargets(targets, versions, ring.version)), system =>
+          map(
+            ['virtual-machine', 'scale-set'],
+            kind => { policy: identityPolicyOf(kind, system), step: 'identities' }
+          ))),
+        flatten(map(packagedTargets(targets, versions, ring.version), target =>
           map(
             [
               'inject-virtual-machine'
@@ -151,7 +188,7 @@ func remediableReferences(rings ringType[], architectures architectureType[]) po
               'inject-scale-set'
               'update-scale-set'
             ],
-            policy => { policy: '${policy}-${architecture}', step: 'applications' }
+            policy => { policy: '${policy}-${shortNameOf(target)}', step: 'applications' }
           )))
       ),
       remediable => {

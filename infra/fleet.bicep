@@ -1,9 +1,9 @@
 targetScope = 'managementGroup'
 
 metadata name = 'Fleet'
-metadata description = 'Rolls the bridge out to the Linux VMs and scale sets of a management group: publishes it as a VM application, attaches the identity and injects the application by policy, ring by ring. The first deployment only reports.'
+metadata description = 'Rolls the bridge out to the VMs and scale sets of a management group: publishes it as a VM application, attaches the identity and injects the application by policy, ring by ring. The first deployment only reports.'
 
-import { galleryType, platformType, remediableReferences, remediationStepType } from '../bicep/fleet-types.bicep'
+import { galleryType, platformType, remediableReferences, remediationStepType, shortNameOf } from '../bicep/fleet-types.bicep'
 import { bridgeConfiguration, readerType, tagsType, userInitiatedEventsType } from '../bicep/types.bicep'
 
 @description('Optional. Region of the identities of the policy assignments.')
@@ -44,14 +44,11 @@ param optOutTag string = 'scheduled-events-bridge-opt-out'
 @description('Optional. Resource ids of subscriptions, resource groups or management groups that are excluded.')
 param notScopes string[] = []
 
-@description('Optional. Operating system of the VMs. There are no packages for others yet.')
-param osType 'Linux' = 'Linux'
-
 // https://learn.microsoft.com/azure/virtual-machines/vm-naming-conventions: a p after the number of cores is an Arm processor.
 @description('Optional. Text in the name of a VM size that only Arm sizes have.')
 param armSizeMarks string[] = ['0p', '1p', '2p', '3p', '4p', '5p', '6p', '7p', '8p', '9p', '_GB200', '_GB300']
 
-// Node.js needs glibc 2.28: https://github.com/nodejs/node/blob/v24.x/BUILDING.md#platform-list
+// Node.js needs glibc 2.28, or Windows 10 or Windows Server 2016: https://github.com/nodejs/node/blob/v24.x/BUILDING.md#platform-list
 @description('Optional. Images on which the bridge does not run, as publisher:offer:sku, each part with one * at most. Your own images are not recognized: tag their VMs, or let the installer refuse them.')
 @maxLength(100)
 param unsupportedImages string[] = [
@@ -68,6 +65,15 @@ param unsupportedImages string[] = [
   'SUSE:sles-12*:*'
   'SUSE:sles-sap-12*:*'
   'credativ:Debian:*'
+  'MicrosoftWindowsServer:WindowsServer:2008*'
+  'MicrosoftWindowsServer:WindowsServer:2012*'
+  'MicrosoftSQLServer:*-WS2008R2SP1:*'
+  'MicrosoftSQLServer:*-WS2012R2:*'
+  'MicrosoftSQLServer:*-WS2012R2-BYOL:*'
+  'MicrosoftVisualStudio:Windows:Win7*'
+  'MicrosoftVisualStudio:Windows:Win8*'
+  'MicrosoftWindowsDesktop:Windows-7:*'
+  'MicrosoftWindowsDesktop:Windows-8:*'
 ]
 
 @description('Optional. Tags of the resources in the resource group of the gallery.')
@@ -80,11 +86,11 @@ param tags tagsType = {}
 func nonCompliant(managementGroupName string, references string[]) string =>
   'az extension add --name resource-graph --upgrade --only-show-errors && token= && while :; do page=$(az graph query --management-groups ${managementGroupName} --first 1000 \${token:+--skip-token "$token"} --graph-query "policyresources | where type =~ \'microsoft.policyinsights/policystates\' | where tostring(properties.complianceState) =~ \'NonCompliant\' | where tostring(properties.policyDefinitionReferenceId) in~ (${join(map(references, reference => '\'${reference}\''), ', ')}) | project id, resourceId = tostring(properties.resourceId) | order by id asc" --query "[[skip_token || \'\'], data[].resourceId][]" --output tsv) || break; echo "$page" | tail -n +2; token=$(echo "$page" | head -n 1); test -n "$token" || break; done'
 
-@description('The ids in the initiatives of the policies that list resources, one for each kind of resource and processor.')
+@description('The ids in the initiatives of the policies that list resources, one for each kind of resource and target.')
 func listed(list string) string[] =>
   flatten(map(
     ['virtual-machine', 'scale-set'],
-    kind => map(['x64', 'arm64'], architecture => '${list}-${kind}-${architecture}')
+    kind => map(['linux-x64', 'linux-arm64', 'win-x64'], target => '${list}-${kind}-${shortNameOf(target)}')
   ))
 
 var auditUserInitiatedEvents = userInitiatedEvents == 'platformApproves'
@@ -143,9 +149,8 @@ module application '../bicep/modules/vm-application.bicep' = [
       galleryName: gallery.name
       location: gallery.region
       platformName: platform.name
-      osType: osType
       regions: platform.regions
-      architectures: platform.architectures
+      targets: platform.targets
       versions: platform.versions
       tags: tags
     }
@@ -189,10 +194,10 @@ module assignment '../bicep/modules/policy-assignment.bicep' = [
         }
       ]
       rings: platform.rings
+      versions: platform.versions
       applications: application[index].outputs.applications
       identityResourceId: platform.settings.identityResourceId
       regions: platform.regions
-      osType: osType
       armSizeMarks: armSizeMarks
       unsupportedImages: unsupportedImages
       ringTag: ringTag
@@ -255,7 +260,7 @@ module remediation '../bicep/modules/remediation.bicep' = [
       assignmentResourceId: assignment[index].outputs.resourceId
       platformName: platform.name
       references: filter(
-        remediableReferences(platform.rings, platform.architectures),
+        remediableReferences(platform.rings, platform.targets, platform.versions),
         reference => reference.step == remediationStep && contains(remediate, reference.ring)
       )
       round: remediationRound
@@ -278,7 +283,7 @@ output configurations { *: string } = toObject(
 @description('Names of the policy assignments.')
 output assignmentNames string[] = [for (platform, index) in platforms: assignment[index].outputs.name]
 
-@description('Command that lists the VMs and scale sets that could run the bridge but do not get it: their only user-assigned identity is not that of the bridges, their ring tag names no ring, or they have 25 applications already.')
+@description('Command that lists the VMs and scale sets that could run the bridge but do not get it: their only user-assigned identity is not that of the bridges, their ring tag names no ring, the version of their ring has no package for them, or they have 25 applications already.')
 output listUncovered string = nonCompliant(managementGroup().name, listed('uncovered'))
 
 @description('With platformApproves: commands that list the VMs and scale sets on which user-initiated restarts still wait, and set their policy. Empty otherwise.')

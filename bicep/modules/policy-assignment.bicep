@@ -3,7 +3,7 @@ targetScope = 'managementGroup'
 metadata name = 'Policy assignment'
 metadata description = 'The initiative of one platform and its assignment: for each ring, identity, injection and update of VMs and scale sets, and the lists of what stays without a bridge. Free of charge. The names of rings are part of what remediableReferences() of fleet-types.bicep refers to.'
 
-import { deployedDefinitionType, publishedApplicationType, ringType } from '../fleet-types.bicep'
+import { bridgeVersionType, deployedDefinitionType, identityPolicyOf, osTypeOf, osTypesOf, packagedTargets, publishedApplicationType, ringType, shortNameOf } from '../fleet-types.bicep'
 
 @description('Required. Name of the platform. With its prefix it has to fit the 24 characters that an assignment of a management group may have.')
 @minLength(1)
@@ -20,9 +20,13 @@ param definitions deployedDefinitionType[]
 @minLength(1)
 param rings ringType[]
 
-@description('Required. Applications of the platform, one for each processor.')
+@description('Required. Applications of the platform, one for each target.')
 @minLength(1)
 param applications publishedApplicationType[]
+
+@description('Required. Versions of the platform, with their packages.')
+@minLength(1)
+param versions bridgeVersionType[]
 
 @description('Required. Resource id of the identity with which the bridges write.')
 param identityResourceId string
@@ -30,9 +34,6 @@ param identityResourceId string
 @description('Required. Regions of the platform.')
 @minLength(1)
 param regions string[]
-
-@description('Optional. Operating system of the VMs.')
-param osType 'Linux' = 'Linux'
 
 @description('Required. Text in the name of a VM size that only Arm sizes have.')
 param armSizeMarks string[]
@@ -57,10 +58,9 @@ param notScopes string[] = []
 
 var definitionIds = toObject(definitions, definition => definition.name, definition => definition.resourceId)
 var kinds = ['virtual-machine', 'scale-set']
-var architectures = map(applications, application => application.architecture)
+var targets = map(applications, application => application.target)
 
 var shared = {
-  osType: { value: osType }
   regions: { value: regions }
   armSizeMarks: { value: armSizeMarks }
   unsupportedImages: { value: unsupportedImages }
@@ -70,30 +70,36 @@ var shared = {
 var identityReferences = flatten(map(
   rings,
   ring =>
-    map(kinds, kind => {
-      policyDefinitionReferenceId: '${ring.name}-identity-${kind}'
-      policyDefinitionId: definitionIds['scheduled-events-bridge-identity-${kind}']
-      parameters: union(shared, {
-        architectures: { value: architectures }
-        ringTag: { value: ringTag }
-        rings: { value: [ring.name] }
-        untagged: { value: ring.untagged }
-        identityResourceId: { value: identityResourceId }
-      })
-    })
+    flatten(map(
+      osTypesOf(packagedTargets(targets, versions, ring.version)),
+      system =>
+        map(kinds, kind => {
+          policyDefinitionReferenceId: '${ring.name}-${identityPolicyOf(kind, system)}'
+          policyDefinitionId: definitionIds['scheduled-events-bridge-identity-${kind}']
+          parameters: union(shared, {
+            osType: { value: system }
+            architectures: { value: map(filter(packagedTargets(targets, versions, ring.version), target => osTypeOf(target) == system), target => last(split(target, '-'))) }
+            ringTag: { value: ringTag }
+            rings: { value: [ring.name] }
+            untagged: { value: ring.untagged }
+            identityResourceId: { value: identityResourceId }
+          })
+        })
+    ))
 ))
 
 var injectReferences = flatten(map(
   rings,
   ring =>
     flatten(map(
-      applications,
+      filter(applications, application => contains(packagedTargets(targets, versions, ring.version), application.target)),
       application =>
         map(kinds, kind => {
-          policyDefinitionReferenceId: '${ring.name}-inject-${kind}-${application.architecture}'
+          policyDefinitionReferenceId: '${ring.name}-inject-${kind}-${shortNameOf(application.target)}'
           policyDefinitionId: definitionIds['scheduled-events-bridge-inject-${kind}']
           parameters: union(shared, {
-            architectures: { value: [application.architecture] }
+            osType: { value: osTypeOf(application.target) }
+            architectures: { value: [last(split(application.target, '-'))] }
             ringTag: { value: ringTag }
             rings: { value: [ring.name] }
             untagged: { value: ring.untagged }
@@ -109,13 +115,14 @@ var updateReferences = flatten(map(
   rings,
   ring =>
     flatten(map(
-      applications,
+      filter(applications, application => contains(packagedTargets(targets, versions, ring.version), application.target)),
       application =>
         map(kinds, kind => {
-          policyDefinitionReferenceId: '${ring.name}-update-${kind}-${application.architecture}'
+          policyDefinitionReferenceId: '${ring.name}-update-${kind}-${shortNameOf(application.target)}'
           policyDefinitionId: definitionIds['scheduled-events-bridge-update-${kind}']
           parameters: union(shared, {
-            architectures: { value: [application.architecture] }
+            osType: { value: osTypeOf(application.target) }
+            architectures: { value: [last(split(application.target, '-'))] }
             ringTag: { value: ringTag }
             rings: { value: [ring.name] }
             untagged: { value: ring.untagged }
@@ -126,17 +133,25 @@ var updateReferences = flatten(map(
     ))
 ))
 
+// The rings whose version has a package for a target: VMs in the others are listed.
+var ringsWith = toObject(
+  targets,
+  target => target,
+  target => filter(rings, ring => contains(packagedTargets(targets, versions, ring.version), target))
+)
+
 var uncoveredReferences = flatten(map(
   applications,
   application =>
     map(kinds, kind => {
-      policyDefinitionReferenceId: 'uncovered-${kind}-${application.architecture}'
+      policyDefinitionReferenceId: 'uncovered-${kind}-${shortNameOf(application.target)}'
       policyDefinitionId: definitionIds['scheduled-events-bridge-uncovered-${kind}']
       parameters: union(shared, {
-        architectures: { value: [application.architecture] }
+        osType: { value: osTypeOf(application.target) }
+        architectures: { value: [last(split(application.target, '-'))] }
         ringTag: { value: ringTag }
-        rings: { value: map(rings, ring => ring.name) }
-        untagged: { value: !empty(filter(rings, ring => ring.untagged)) }
+        rings: { value: map(ringsWith[application.target], ring => ring.name) }
+        untagged: { value: !empty(filter(ringsWith[application.target], ring => ring.untagged)) }
         applicationId: { value: application.resourceId }
         identityResourceId: { value: identityResourceId }
       })
@@ -147,10 +162,11 @@ var userEventsReferences = flatten(map(
   auditUserInitiatedEvents ? applications : [],
   application =>
     map(kinds, kind => {
-      policyDefinitionReferenceId: 'user-events-${kind}-${application.architecture}'
+      policyDefinitionReferenceId: 'user-events-${kind}-${shortNameOf(application.target)}'
       policyDefinitionId: definitionIds['scheduled-events-bridge-user-events-${kind}']
       parameters: union(shared, {
-        architectures: { value: [application.architecture] }
+        osType: { value: osTypeOf(application.target) }
+        architectures: { value: [last(split(application.target, '-'))] }
         applicationId: { value: application.resourceId }
       })
     })

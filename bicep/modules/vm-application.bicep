@@ -1,7 +1,7 @@
 metadata name = 'VM application'
-metadata description = 'The bridge as a VM application of a gallery, for one platform: one application for each processor, and its versions, replicated to the regions of the platform. Costs the storage of each version in each region, about 45 MB a copy, and the first transfer to a region. Nothing of a published version can be changed but its regions: package, commands and configuration need a new one.'
+metadata description = 'The bridge as a VM application of a gallery, for one platform: one application for each operating system and processor, because the operating system of an application cannot change, and its versions, replicated to the regions of the platform. Costs the storage of each version in each region, about 45 MB a copy, and the first transfer to a region. Nothing of a published version can be changed but its regions: package, commands and configuration need a new one.'
 
-import { architectureType, bridgeVersionType, publishedApplicationType } from '../fleet-types.bicep'
+import { bridgeVersionType, osTypeOf, publishedApplicationType, shortNameOf, targetType } from '../fleet-types.bicep'
 import { tagsType } from '../types.bicep'
 
 @description('Required. Name of the gallery, which exists in this resource group.')
@@ -15,9 +15,6 @@ param location string = resourceGroup().location
 @maxLength(20)
 param platformName string
 
-@description('Optional. Operating system of the VMs. Packages for others do not exist yet.')
-param osType 'Linux' = 'Linux'
-
 @description('Required. Regions to which every version is replicated, beside that of the gallery. A VM elsewhere cannot get it.')
 @minLength(1)
 param regions string[]
@@ -27,9 +24,9 @@ param regions string[]
 @maxValue(10)
 param replicasPerRegion int = 1
 
-@description('Required. Processors that are served.')
+@description('Required. Operating systems and processors that are served.')
 @minLength(1)
-param architectures architectureType[]
+param targets targetType[]
 
 @description('Required. Versions that are published.')
 @minLength(1)
@@ -42,14 +39,34 @@ var packageFileName = 'scheduled-events-bridge.tar.gz'
 var configFileName = 'config.json'
 var unpack = 'tar -xzf ${packageFileName} --strip-components=1'
 var remover = '/opt/scheduled-events-bridge/remove.sh'
+var windowsCommands = loadJsonContent('../../infra/package/windows/commands.json')
+// Run by /bin/bash and by cmd.exe. None of it can be changed for a version that is published.
+var commands = {
+  Linux: {
+    packageFileName: packageFileName
+    configFileName: configFileName
+    install: '${unpack} && ./install.sh ${configFileName}'
+    update: '${unpack} && ./update.sh ${configFileName}'
+    // If the installation was refused, or the bridge has been removed already, there is nothing to do.
+    remove: 'test ! -e ${remover} || ${remover}'
+  }
+  Windows: {
+    packageFileName: windowsCommands.packageFileName
+    configFileName: windowsCommands.configFileName
+    install: windowsCommands.install
+    update: windowsCommands.update
+    remove: windowsCommands.remove
+  }
+}
 var published = flatten(map(
-  architectures,
-  architecture =>
-    map(versions, version => {
-      application: indexOf(architectures, architecture)
+  targets,
+  target =>
+    map(filter(versions, version => contains(version.packages, target)), version => {
+      application: indexOf(targets, target)
       name: version.name
-      packageUri: version.packages[architecture]!
+      packageUri: version.packages[target]!
       configurationUri: version.configurationUri
+      commands: commands[osTypeOf(target)]
     })
 ))
 var targetRegions = map(union([location], regions), region => {
@@ -63,14 +80,14 @@ resource gallery 'Microsoft.Compute/galleries@2024-03-03' existing = {
 }
 
 resource application 'Microsoft.Compute/galleries/applications@2024-03-03' = [
-  for architecture in architectures: {
+  for target in targets: {
     parent: gallery
-    name: 'scheduled-events-bridge-${platformName}-${architecture}'
+    name: 'scheduled-events-bridge-${platformName}-${shortNameOf(target)}'
     location: location
     tags: tags
     properties: {
-      description: 'Scheduled Events bridge for ${architecture}, configured for the platform ${platformName}.'
-      supportedOSType: osType
+      description: 'Scheduled Events bridge for ${shortNameOf(target)}, configured for the platform ${platformName}.'
+      supportedOSType: osTypeOf(target)
     }
   }
 ]
@@ -93,15 +110,14 @@ resource applicationVersion 'Microsoft.Compute/galleries/applications/versions@2
           defaultConfigurationLink: version.configurationUri
         }
         manageActions: {
-          install: '${unpack} && ./install.sh ${configFileName}'
-          update: '${unpack} && ./update.sh ${configFileName}'
-          // If the installation was refused, or the bridge has been removed already, there is nothing to do.
-          remove: 'test ! -e ${remover} || ${remover}'
+          install: version.commands.install
+          update: version.commands.update
+          remove: version.commands.remove
         }
         // Without names the files arrive named after the application, without extension.
         settings: {
-          packageFileName: packageFileName
-          configFileName: configFileName
+          packageFileName: version.commands.packageFileName
+          configFileName: version.commands.configFileName
           scriptBehaviorAfterReboot: 'Rerun'
         }
         targetRegions: targetRegions
@@ -115,10 +131,10 @@ resource applicationVersion 'Microsoft.Compute/galleries/applications/versions@2
   }
 ]
 
-@description('The applications, one for each processor.')
+@description('The applications, one for each target.')
 output applications publishedApplicationType[] = [
-  for (architecture, index) in architectures: {
-    architecture: architecture
+  for (target, index) in targets: {
+    target: target
     resourceId: application[index].id
   }
 ]

@@ -24,13 +24,14 @@ param platforms = [
       identityClientId: '00000000-0000-0000-0000-000000000000'
       identityResourceId: '/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/rg-vm-lifecycle/providers/Microsoft.ManagedIdentity/userAssignedIdentities/id-vm-lifecycle'
     }
-    architectures: ['x64', 'arm64']
+    targets: ['linux-x64', 'linux-arm64', 'win-x64']
     versions: [
       {
         name: '1.0.0'
         packages: {
-          x64: 'https://examplepackages.blob.core.windows.net/packages/scheduled-events-bridge-1.0.0-linux-x64.tar.gz'
-          arm64: 'https://examplepackages.blob.core.windows.net/packages/scheduled-events-bridge-1.0.0-linux-arm64.tar.gz'
+          'linux-x64': 'https://examplepackages.blob.core.windows.net/packages/scheduled-events-bridge-1.0.0-linux-x64.tar.gz'
+          'linux-arm64': 'https://examplepackages.blob.core.windows.net/packages/scheduled-events-bridge-1.0.0-linux-arm64.tar.gz'
+          'win-x64': 'https://examplepackages.blob.core.windows.net/packages/scheduled-events-bridge-1.0.0-win-x64.zip'
         }
         configurationUri: 'https://examplepackages.blob.core.windows.net/configurations/europe-1.0.0.json'
       }

@@ -9,7 +9,7 @@ import { createProject } from '../../tools/bicep/project.ts';
 import { kinds } from '../../tools/policy/definition.ts';
 
 const project = createProject(textOf, null);
-const platforms = [{ name: 'europe', rings: [], versions: [], regions: [], architectures: ['x64'], settings: {} }];
+const platforms = [{ name: 'europe', rings: [], versions: [], regions: [], targets: ['linux-x64'], settings: {} }];
 const fleet = evaluateFile(project, 'infra/fleet.bicep', { platforms, userInitiatedEvents: 'platformApproves' });
 
 const place = mkdtempSync(join(tmpdir(), 'fleet-commands-'));
@@ -64,7 +64,9 @@ test.each([
   },
 ])('the command of $output requires the lists of the initiatives', ({ list, command }) => {
   const assignment = textOf('bicep/modules/policy-assignment.bicep') ?? '';
-  expect(assignment).toContain(`policyDefinitionReferenceId: '${list}-\${kind}-\${application.architecture}'`);
+  expect(assignment).toContain(`policyDefinitionReferenceId: '${list}-\${kind}-\${shortNameOf(application.target)}'`);
   const asked = /in~ \((.*?)\)/.exec(command)?.[1]?.split(', ');
-  expect(asked).toEqual(kinds.flatMap((kind) => ['x64', 'arm64'].map((processor) => `'${list}-${kind}-${processor}'`)));
+  expect(asked).toEqual(
+    kinds.flatMap((kind) => ['x64', 'arm64', 'win-x64'].map((target) => `'${list}-${kind}-${target}'`)),
+  );
 });

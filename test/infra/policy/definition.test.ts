@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { readTree } from '../../support/source-tree.ts';
 import { kinds, readDefinition, rules } from '../../tools/policy/definition.ts';
 import { isObject, type Json } from '../../tools/policy/expression.ts';
-import { armSizeMarks, unsupportedImages } from '../../tools/policy/fleet-policy.ts';
+import { initiative } from '../../tools/policy/fleet-policy.ts';
 
 const files = readTree('infra/policy/*.json', 'infra/fleet.bicep', 'bicep/modules/policy-*.bicep');
 const text = (path: string): string => files.get(path) ?? '';
@@ -105,10 +105,31 @@ test.each(kinds)(
   },
 );
 
-test('the cases run with the sizes and images that the fleet excludes by default', () => {
+test('the sizes and images that the fleet excludes by default reach every policy, each part of an image with one * at most', () => {
   const fleet = text('infra/fleet.bicep');
-  expect(items(block(fleet, 'param armSizeMarks string[] ='))).toEqual(armSizeMarks);
-  expect(items(block(fleet, 'param unsupportedImages string[] ='))).toEqual(unsupportedImages);
+  const armSizeMarks = items(block(fleet, 'param armSizeMarks string[] ='));
+  const unsupportedImages = items(block(fleet, 'param unsupportedImages string[] ='));
+  for (const { parameters } of initiative()) expect(parameters).toMatchObject({ armSizeMarks, unsupportedImages });
+  expect(unsupportedImages.filter((image) => !/^[^:*]*\*?[^:*]*:[^:*]*\*?[^:*]*:[^:*]*\*?[^:*]*$/.test(image))).toEqual(
+    [],
+  );
+});
+
+test('the policies for Linux keep the ids of the first release, which its remediations and states of compliance name', () => {
+  const ids = initiative(undefined, ['linux-x64', 'linux-arm64']).map(({ id }) => id);
+  const ofRings = ['canary', 'everyone'].flatMap((ring) =>
+    kinds.flatMap((kind) => [
+      `${ring}-identity-${kind}`,
+      ...['inject', 'update'].flatMap((what) =>
+        ['x64', 'arm64'].map((processor) => `${ring}-${what}-${kind}-${processor}`),
+      ),
+    ]),
+  );
+  const lists = ['uncovered', 'user-events'].flatMap((list) =>
+    kinds.flatMap((kind) => ['x64', 'arm64'].map((processor) => `${list}-${kind}-${processor}`)),
+  );
+  expect(ids.toSorted()).toEqual([...ofRings, ...lists].sort());
+  expect(initiative().map(({ id }) => id)).toEqual(expect.arrayContaining(ids));
 });
 
 test('a fleet starts with reports only, and remediates nothing by default', () => {

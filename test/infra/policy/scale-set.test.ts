@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { applicationName, deeds } from '../../tools/policy/fleet-policy.ts';
+import { applicationName, deeds, initiative } from '../../tools/policy/fleet-policy.ts';
 import {
   application,
   type Described,
@@ -79,16 +79,10 @@ const cases: readonly Case[] = [
     happens: ['listed as uncovered'],
   },
   { name: 'a set in a region without a replica is not changed', given: { location: 'brazilsouth' }, happens: [] },
-  { name: 'a Windows set is not changed', given: { osType: 'Windows' }, happens: [] },
   {
     name: 'a set being created from an image, without a system yet, is identified by its Linux configuration',
     given: { osType: null, properties: { virtualMachineProfile: { osProfile: { linuxConfiguration: {} } } } },
     happens: fresh,
-  },
-  {
-    name: 'a set being created from a Windows image is not changed',
-    given: { osType: null, properties: { virtualMachineProfile: { osProfile: { windowsConfiguration: {} } } } },
-    happens: [],
   },
   {
     name: 'a flexible set without a model is not changed, since its VMs are evaluated',
@@ -183,5 +177,5 @@ test.each(cases)('$name', ({ given, happens }) => {
 
 test('without a default ring, a set without a ring is listed and not changed', () => {
   const rings = [{ name: 'canary', version: '1.1.0', untagged: false }];
-  expect(deeds('scale-set', scaleSet(), rings)).toEqual(['listed as uncovered']);
+  expect(deeds('scale-set', scaleSet(), initiative(rings))).toEqual(['listed as uncovered']);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { applicationName, deeds } from '../../tools/policy/fleet-policy.ts';
+import { applicationName, deeds, initiative } from '../../tools/policy/fleet-policy.ts';
 import {
   application,
   type Described,
@@ -127,16 +127,10 @@ const cases: readonly Case[] = [
     happens: ['listed as uncovered'],
   },
   { name: 'a region without a replica is not changed', given: { location: 'eastus' }, happens: [] },
-  { name: 'a Windows VM is not changed', given: { osType: 'Windows' }, happens: [] },
   {
     name: 'a VM that is being created from a Linux image gets everything though its disk has no type yet',
     given: { osType: null, properties: { osProfile: { linuxConfiguration: {} } } },
     happens: fresh,
-  },
-  {
-    name: 'a Windows VM that is being created is not changed',
-    given: { osType: null, properties: { osProfile: { windowsConfiguration: {} } } },
-    happens: [],
   },
   { name: 'Ubuntu 18.04 is not changed', given: { image: ['Canonical', 'UbuntuServer', '18.04-LTS'] }, happens: [] },
   {
@@ -225,5 +219,5 @@ test.each(cases)('$name', ({ given, happens }) => {
 
 test('without a default ring, a VM without a ring is listed and not changed', () => {
   const rings = [{ name: 'canary', version: '1.1.0', untagged: false }];
-  expect(deeds('virtual-machine', virtualMachine(), rings)).toEqual(['listed as uncovered']);
+  expect(deeds('virtual-machine', virtualMachine(), initiative(rings))).toEqual(['listed as uncovered']);
 });

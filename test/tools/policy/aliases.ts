@@ -13,6 +13,9 @@ const paths: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   [machine]: {
     [`${machine}/storageProfile.osDisk.osType`]: 'properties.storageProfile.osDisk.osType',
     [`${machine}/osProfile.linuxConfiguration`]: 'properties.osProfile.linuxConfiguration',
+    [`${machine}/osProfile.windowsConfiguration`]: 'properties.osProfile.windowsConfiguration',
+    [`${machine}/osProfile.windowsConfiguration.provisionVMAgent`]:
+      'properties.osProfile.windowsConfiguration.provisionVMAgent',
     [`${machine}/sku.name`]: 'properties.hardwareProfile.vmSize',
     [`${machine}/${apps}[*]`]: `properties.${apps}`,
     [`${machine}/scheduledEventsPolicy.userInitiatedReboot.automaticallyApprove`]:
@@ -31,6 +34,10 @@ const paths: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     // Older aliases, of another case and without the profile.
     'Microsoft.Compute/VirtualMachineScaleSets/osProfile.linuxConfiguration':
       'properties.virtualMachineProfile.osProfile.linuxConfiguration',
+    'Microsoft.Compute/VirtualMachineScaleSets/osProfile.windowsConfiguration':
+      'properties.virtualMachineProfile.osProfile.windowsConfiguration',
+    'Microsoft.Compute/VirtualMachineScaleSets/osProfile.windowsConfiguration.provisionVMAgent':
+      'properties.virtualMachineProfile.osProfile.windowsConfiguration.provisionVMAgent',
     'Microsoft.Compute/VirtualMachineScaleSets/extensionProfile.extensions[*]':
       'properties.virtualMachineProfile.extensionProfile.extensions',
     [`${set}/scheduledEventsPolicy.userInitiatedReboot.automaticallyApprove`]:
