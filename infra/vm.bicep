@@ -1,14 +1,17 @@
 targetScope = 'resourceGroup'
 
 metadata name = 'One VM'
-metadata description = 'A Linux VM with the bridge on it, to try it out. It has no public address and no password.'
+metadata description = 'A VM with the bridge on it, with Linux or Windows, to try it out. It has no public address; with Linux it has no password.'
 
 import { bridgeConfiguration, bridgeSettingsType, tagsType, userInitiatedEventsType } from '../bicep/types.bicep'
 
 @description('Optional. Region of the VM.')
 param location string = resourceGroup().location
 
-@description('Optional. Name of the VM, and its host name.')
+@description('Optional. Operating system of the VM.')
+param osType 'Linux' | 'Windows' = 'Linux'
+
+@description('Optional. Name of the VM, and its host name, of which Windows keeps 15 characters.')
 @minLength(1)
 @maxLength(64)
 param name string = 'vm-scheduled-events'
@@ -28,8 +31,12 @@ param source string
 @description('Required. Existing subnet for the VM, from which it can reach Event Hubs and Azure Monitor.')
 param subnetResourceId string
 
-@description('Required. Public key for SSH.')
-param sshPublicKey string
+@description('Conditional. Public key for SSH. Required with Linux.')
+param sshPublicKey string = ''
+
+@description('Conditional. Password of the administrator, 12 to 123 characters. Required with Windows.')
+@secure()
+param adminPassword string = ''
 
 @description('Optional. Name of the administrator.')
 param adminUsername string = 'azureuser'
@@ -37,13 +44,20 @@ param adminUsername string = 'azureuser'
 @description('Optional. Size of the VM. Its processor must match the package.')
 param size string = 'Standard_B2s_v2'
 
-@description('Optional. Image of the VM: one with systemd and glibc 2.28 or newer.')
-param image imageType = {
-  publisher: 'Canonical'
-  offer: 'ubuntu-24_04-lts'
-  sku: 'server'
-  version: 'latest'
-}
+@description('Optional. Image of the VM: one with systemd and glibc 2.28 or newer, or Windows Server 2016, Windows 10 or newer.')
+param image imageType = osType == 'Windows'
+  ? {
+      publisher: 'MicrosoftWindowsServer'
+      offer: 'WindowsServer'
+      sku: '2025-datacenter-azure-edition'
+      version: 'latest'
+    }
+  : {
+      publisher: 'Canonical'
+      offer: 'ubuntu-24_04-lts'
+      sku: 'server'
+      version: 'latest'
+    }
 
 @description('Optional. Minutes of notice, 5 to 15, before the VM is deleted; 0: no notice. Every deletion then takes that much longer, unless the event is approved, and the VM is charged for that time.')
 @allowed([0, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15])
@@ -95,19 +109,32 @@ resource virtualMachine 'Microsoft.Compute/virtualMachines@2024-11-01' = {
       }
     }
     osProfile: {
-      computerName: name
+      computerName: osType == 'Windows' ? take(name, 15) : name
       adminUsername: adminUsername
-      linuxConfiguration: {
-        disablePasswordAuthentication: true
-        ssh: {
-          publicKeys: [
-            {
-              path: '/home/${adminUsername}/.ssh/authorized_keys'
-              keyData: sshPublicKey
+      adminPassword: osType == 'Windows' ? adminPassword : null
+      linuxConfiguration: osType == 'Linux'
+        ? {
+            disablePasswordAuthentication: true
+            ssh: {
+              publicKeys: [
+                {
+                  path: '/home/${adminUsername}/.ssh/authorized_keys'
+                  keyData: sshPublicKey
+                }
+              ]
             }
-          ]
-        }
-      }
+          }
+        : null
+      windowsConfiguration: osType == 'Windows'
+        ? {
+            provisionVMAgent: true
+            enableAutomaticUpdates: true
+            patchSettings: {
+              // The only mode that every image has.
+              patchMode: 'AutomaticByOS'
+            }
+          }
+        : null
     }
     securityProfile: {
       securityType: 'TrustedLaunch'
@@ -186,6 +213,7 @@ module extension '../bicep/modules/vm-extension.bicep' = if (delivery == 'script
   params: {
     virtualMachineName: virtualMachine.name
     location: location
+    osType: osType
     packageUri: source
     identityClientId: settings.identityClientId
     configuration: string(bridgeConfiguration(settings, userInitiatedEvents))

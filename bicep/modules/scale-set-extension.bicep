@@ -4,13 +4,16 @@ metadata description = 'Installs the bridge on the instances of one scale set th
 @description('Required. Name of the scale set, which exists in this resource group.')
 param scaleSetName string
 
+@description('Optional. Operating system of the scale set.')
+param osType 'Linux' | 'Windows' = 'Linux'
+
 @description('Required. Blob address of the package, without a signature: one that expires breaks every later scale-out.')
 param packageUri string
 
 @description('Required. Client id of a user-assigned identity of the scale set that may read the package: Storage Blob Data Reader on its container.')
 param identityClientId string
 
-@description('Required. Configuration of the bridge, as JSON. It must not contain secrets: during installation, every user of the VM can read it in the process list.')
+@description('Required. Configuration of the bridge, as JSON. It must not contain secrets: during installation, every user of the VM can read it in the process list. With Windows, at most 5,000 bytes: a command line is limited.')
 @secure()
 param configuration string
 
@@ -18,6 +21,8 @@ param configuration string
 param provisionAfterExtensions string[] = []
 
 var packageFileName = last(split(packageUri, '/'))
+var packagePath = join(skip(split(packageUri, '/'), 4), '/')
+var onWindows = loadJsonContent('../../infra/package/windows/commands.json').customScript
 
 resource scaleSet 'Microsoft.Compute/virtualMachineScaleSets@2024-11-01' existing = {
   name: scaleSetName
@@ -28,9 +33,9 @@ resource extension 'Microsoft.Compute/virtualMachineScaleSets/extensions@2024-11
   parent: scaleSet
   name: 'scheduled-events-bridge'
   properties: {
-    publisher: 'Microsoft.Azure.Extensions'
-    type: 'CustomScript'
-    typeHandlerVersion: '2.1'
+    publisher: osType == 'Windows' ? 'Microsoft.Compute' : 'Microsoft.Azure.Extensions'
+    type: osType == 'Windows' ? 'CustomScriptExtension' : 'CustomScript'
+    typeHandlerVersion: osType == 'Windows' ? '1.10' : '2.1'
     autoUpgradeMinorVersion: true
     provisionAfterExtensions: provisionAfterExtensions
     // Extensions that wait for this one need it to have settings.
@@ -40,7 +45,9 @@ resource extension 'Microsoft.Compute/virtualMachineScaleSets/extensions@2024-11
         clientId: identityClientId
       }
       fileUris: [packageUri]
-      commandToExecute: 'tar -xzf \'${packageFileName}\' --strip-components=1 && echo ${base64(configuration)} | base64 -d > config.json && ./install.sh config.json && rm -f node'
+      commandToExecute: osType == 'Windows'
+        ? replace(replace(onWindows, '<package>', packagePath), '<configuration>', base64(configuration))
+        : 'tar -xzf \'${packageFileName}\' --strip-components=1 && echo ${base64(configuration)} | base64 -d > config.json && ./install.sh config.json && rm -f node'
     }
   }
 }

@@ -12,17 +12,19 @@ const text = (value: unknown, ...path: readonly string[]): string => String(unde
 const deployed = (module: string, name: string, given: Body): unknown =>
   evaluateFile(createProject(textOf, null), `bicep/modules/${module}.bicep`, given).bodies(name)[0];
 
-/** The VM application, as `vm-application.bicep` publishes it: command lines for /bin/bash, and under which names the files come. */
-export function applicationCommands() {
+/**
+ * The VM application, as `vm-application.bicep` publishes it: command lines for /bin/bash or cmd.exe, and under which names the
+ * files come.
+ */
+export function applicationCommands(target: 'linux-x64' | 'win-x64' = 'linux-x64') {
   const published = deployed('vm-application', 'applicationVersion', {
     galleryName: 'gallery',
     platformName: 'europe',
-    architectures: ['x64'],
-    versions: [{ name: '1.0.0', packages: { x64: 'https://x' }, configurationUri: 'https://y' }],
+    targets: [target],
+    versions: [{ name: '1.0.0', packages: { [target]: 'https://x' }, configurationUri: 'https://y' }],
     location: 'westeurope',
     regions: [],
     replicasPerRegion: 1,
-    osType: 'Linux',
   });
   const profile = under(published, 'properties', 'publishingProfile');
   return {
@@ -36,23 +38,32 @@ export function applicationCommands() {
 
 export const scriptModules = ['vm-extension', 'scale-set-extension'] as const;
 
-/** The Custom Script extension of a VM or a scale set: its name, and the command line for /bin/sh. `configuration`: a file. */
+interface Script {
+  readonly osType?: 'Linux' | 'Windows';
+  /** Its path in the container `packages`. */
+  readonly packageFile: string;
+  /** A file. */
+  readonly configuration: string;
+}
+
+/** The Custom Script extension of a VM or a scale set, and its command line, for /bin/sh or cmd.exe. */
 export function scriptCommand(
   module: (typeof scriptModules)[number],
-  { packageFile, configuration }: { readonly packageFile: string; readonly configuration: string },
+  { osType = 'Linux', packageFile, configuration }: Script,
 ) {
   const extension = deployed(module, 'extension', {
+    osType,
     packageUri: `https://store.blob.core.windows.net/packages/${packageFile}`,
     identityClientId: 'id',
-    configuration: '',
+    configuration: readFileSync(configuration, 'utf8'),
     virtualMachineName: 'vm',
     scaleSetName: 'set',
     provisionAfterExtensions: [],
   });
-  const command = text(extension, 'properties', 'protectedSettings', 'commandToExecute');
   return {
     name: text(extension, 'name'),
-    // What Azure makes of base64(), the reader of Bicep leaves as it stands.
-    line: command.replace(/«base64\(.*\)»/, readFileSync(configuration).toString('base64')),
+    handler: ['publisher', 'type', 'typeHandlerVersion'].map((key) => text(extension, 'properties', key)).join(' '),
+    settings: under(extension, 'properties', 'protectedSettings') as Body,
+    line: text(extension, 'properties', 'protectedSettings', 'commandToExecute'),
   };
 }

@@ -119,6 +119,60 @@ test.for(scriptModules)('%s installs nothing where its configuration cannot be w
   expect(status).not.toBe(0);
 });
 
+// Azure refuses another command for a version that is published, so a fleet that is deployed again with another one fails.
+test('the commands of a VM application for Linux are those of the first release', () => {
+  expect(commands).toEqual({
+    packageFileName: 'scheduled-events-bridge.tar.gz',
+    configFileName: 'config.json',
+    install: 'tar -xzf scheduled-events-bridge.tar.gz --strip-components=1 && ./install.sh config.json',
+    update: 'tar -xzf scheduled-events-bridge.tar.gz --strip-components=1 && ./update.sh config.json',
+    remove: 'test ! -e /opt/scheduled-events-bridge/remove.sh || /opt/scheduled-events-bridge/remove.sh',
+  });
+});
+
+const forWindows = JSON.parse(textOf('infra/package/windows/commands.json') ?? '');
+
+test('a VM application for Windows has the commands of the package', () => {
+  const { customScript, ...actions } = forWindows;
+  expect(applicationCommands('win-x64')).toEqual(actions);
+  expect(customScript).toContain('<package>');
+  // cmd.exe /C takes away the first quotation mark and the last where a command begins with one.
+  expect(Object.values(forWindows).filter((command) => String(command).startsWith('"'))).toEqual([]);
+});
+
+test.for(scriptModules)('%s installs on Windows by the extension for Windows', (module) => {
+  const folder = newFolder();
+  const configuration = join(folder, 'config.json');
+  const text = '{ "observer": { "computer": "it\'s %PATH% & é" } }';
+  writeFileSync(configuration, text);
+  const packageFile = 'bridge/1.2.3/scheduled-events-bridge-1.2.3-win-x64.zip';
+  const { handler, settings, line } = scriptCommand(module, { osType: 'Windows', packageFile, configuration });
+  expect(handler).toBe('Microsoft.Compute CustomScriptExtension 1.10');
+  expect(settings).toMatchObject({
+    managedIdentity: { clientId: 'id' },
+    fileUris: [`https://store.blob.core.windows.net/packages/${packageFile}`],
+  });
+  const [, path, base64 = ''] = /-LiteralPath '([^']*\.zip)'.*FromBase64String\('([^']*)'\)/.exec(line) ?? [];
+  expect(path).toBe(packageFile);
+  expect(Buffer.from(base64, 'base64').toString()).toBe(text);
+  expect(line).not.toMatch(/<\w+>/);
+});
+
+// https://learn.microsoft.com/troubleshoot/windows-client/shell-experience/command-line-string-limitation
+test.for(scriptModules)('%s has a command line for Windows that 5,000 bytes of configuration fit into', (module) => {
+  const folder = newFolder();
+  const configuration = join(folder, 'config.json');
+  writeFileSync(configuration, 'x'.repeat(5000));
+  const packageFile = `${'f/'.repeat(64)}scheduled-events-bridge-10.20.30-win-x64.zip`;
+  const { line } = scriptCommand(module, { osType: 'Windows', packageFile, configuration });
+  expect(line.length).toBeLessThan(8191);
+});
+
+test.for(scriptModules)('%s installs on Linux by the extension for Linux', (module) => {
+  const { handler } = scriptCommand(module, { packageFile: 'x.tar.gz', configuration: '/dev/null' });
+  expect(handler).toBe('Microsoft.Azure.Extensions CustomScript 2.1');
+});
+
 type Body = Readonly<Record<string, unknown>>;
 
 /** What a parameter file deploys of one type; `change` turns its text. */
@@ -135,14 +189,19 @@ test('a version is published for each processor, where the VMs are and the galle
   );
   const at = 'https://examplepackages.blob.core.windows.net';
   const copy = { regionalReplicaCount: 1, storageAccountType: 'Standard_LRS' };
-  const expected = ['x64', 'arm64'].map((processor) => ({
+  const archives = [
+    ['linux-x64.tar.gz', 'scheduled-events-bridge.tar.gz'],
+    ['linux-arm64.tar.gz', 'scheduled-events-bridge.tar.gz'],
+    ['win-x64.zip', 'scheduled-events-bridge.zip'],
+  ];
+  const expected = archives.map(([archive, packageFileName]) => ({
     publishingProfile: {
       source: {
-        mediaLink: `${at}/packages/scheduled-events-bridge-1.0.0-linux-${processor}.tar.gz`,
+        mediaLink: `${at}/packages/scheduled-events-bridge-1.0.0-${archive}`,
         defaultConfigurationLink: `${at}/configurations/europe-1.0.0.json`,
       },
       settings: {
-        packageFileName: 'scheduled-events-bridge.tar.gz',
+        packageFileName,
         configFileName: 'config.json',
         // An installation that a reboot cut off is done again.
         scriptBehaviorAfterReboot: 'Rerun',
@@ -154,6 +213,37 @@ test('a version is published for each processor, where the VMs are and the galle
     safetyProfile: { allowDeletionOfReplicatedLocations: false },
   }));
   expect(published.map(({ properties }) => properties)).toMatchObject(expected);
+});
+
+// Azure installs an application only on its own operating system, and neither that nor a name can be changed.
+test('there is an application for each operating system and processor, and those for Linux keep their names', () => {
+  const applications = bodiesOf('infra/params/fleet.bicepparam', 'Microsoft.Compute/galleries/applications');
+  expect(applications.map(({ name, properties }) => [name, Object(properties).supportedOSType])).toEqual([
+    ['scheduled-events-bridge-europe-x64', 'Linux'],
+    ['scheduled-events-bridge-europe-arm64', 'Linux'],
+    ['scheduled-events-bridge-europe-win-x64', 'Windows'],
+  ]);
+});
+
+// https://learn.microsoft.com/azure/virtual-machines/windows/faq: what a computer with Windows may be called, and its administrator.
+test.for([
+  { file: 'vm', linux: true },
+  { file: 'vm-windows', linux: false },
+])('the VM of $file.bicepparam has what its operating system needs, and nothing of the other', ({ file, linux }) => {
+  const [machine] = bodiesOf(`infra/params/${file}.bicepparam`, 'Microsoft.Compute/virtualMachines');
+  const { osProfile, storageProfile } = Object(machine?.properties);
+  expect({
+    hasKeys: osProfile.linuxConfiguration !== null,
+    hasPassword: osProfile.adminPassword !== null,
+    hasWindows: osProfile.windowsConfiguration !== null,
+    publisher: storageProfile.imageReference.publisher,
+  }).toEqual({
+    hasKeys: linux,
+    hasPassword: !linux,
+    hasWindows: !linux,
+    publisher: linux ? 'Canonical' : 'MicrosoftWindowsServer',
+  });
+  if (!linux) expect(osProfile.computerName.length).toBeLessThanOrEqual(15);
 });
 
 test('a VM deployed alone fails when its application does', () => {
