@@ -1,0 +1,44 @@
+#include <stdbool.h>
+#include <wchar.h>
+#include <windows.h>
+
+#include "console.h"
+#include "control-manager.h"
+#include "service.h"
+#include "settings.h"
+
+/* Longer than the bridge may take to stop, by default. */
+#define PRESHUTDOWN_MS 40000
+
+static const WCHAR usage[] =
+    L"The service host of scheduled-events-bridge. Windows starts it as the service " SERVICE L".\n\n"
+    L"  --console              run the bridge here instead, with everything that the service does, until Ctrl+C\n"
+    L"  --query [SERVICE]      the state of the service, the same in every language of Windows\n"
+    L"  --set-preshutdown      give the service 40 s to stop when the machine shuts down (as an administrator)\n"
+    L"  --is-elevated          exit code 0 with the rights of an administrator, else 1\n"
+    L"  --version\n";
+
+int wmain(int count, WCHAR **arguments) {
+    const WCHAR *verb = count > 1 ? arguments[1] : L"";
+    const WCHAR *service = count > 2 ? arguments[2] : SERVICE;
+    /* Only from the folders of Windows: the folder of this program is not searched for libraries. */
+    SetDllDirectoryW(L"");
+    if (count == 1) {
+        if (service_run()) return 0;
+        if (GetLastError() != ERROR_FAILED_SERVICE_CONTROLLER_CONNECT) return 1;
+        console_say(true, L"Only Windows can start this program without arguments, as a service: sc start " SERVICE L"\n\n%ls", usage);
+        return 2;
+    }
+    if (wcscmp(verb, L"--console") == 0 && count == 2) return service_run_in_console();
+    if (wcscmp(verb, L"--query") == 0 && count <= 3) return control_manager_query(service);
+    if (wcscmp(verb, L"--set-preshutdown") == 0 && count <= 3) return control_manager_set_preshutdown(service, PRESHUTDOWN_MS);
+    if (wcscmp(verb, L"--is-elevated") == 0 && count == 2) return control_manager_is_elevated();
+    if (wcscmp(verb, L"--version") == 0 && count == 2) {
+        console_say(false, L"%ls\n", console_version());
+        return 0;
+    }
+    bool is_help = wcscmp(verb, L"--help") == 0;
+    if (!is_help) console_say(true, L"%ls is unknown here.\n\n", verb);
+    console_say(!is_help, L"%ls", usage);
+    return is_help ? 0 : 2;
+}
