@@ -8,6 +8,7 @@ import { bundledIn } from './bundled.ts';
 import { contentsOf, type Program, root } from './contents.ts';
 import { debOf } from './deb.ts';
 import { asPackageVersion, product } from './distribution.ts';
+import { extensionName, extensionZip, isExtensionVersion } from './extension.ts';
 import { signatureOf } from './manifest.ts';
 import { type PlatformName, platforms } from './platforms.ts';
 import { rpmOf, whyNoRpm } from './rpm.ts';
@@ -59,7 +60,7 @@ export async function artefactsFor(
   const top = `${product}-${of}-${platform}/`;
   const about = { version: of, platform, at };
   const licences = [...new Set(['MIT', ...bundled.packages.flatMap(({ licence }) => licence ?? [])])].toSorted();
-  const [app, archive, deb, rpmFile] = await Promise.all([
+  const [app, archive, deb, rpmFile, extension] = await Promise.all([
     gzipOf(
       tar(
         contents.filter(({ path }) => path !== runtimeName),
@@ -69,12 +70,14 @@ export async function artefactsFor(
     platform === 'win-x64' ? zip(contents, { top, at }) : gzipOf(tar(contents, { top, at })),
     debOf(contents, about),
     noRpm === null ? rpmOf(contents, { ...about, licences }) : null,
+    isExtensionVersion(of) ? extensionZip(contents, about) : null,
   ]);
   const named = asPackageVersion(of);
   const artefacts = [
     { name: `${product}-${of}-${platform}.${platform === 'win-x64' ? 'zip' : 'tar.gz'}`, content: archive },
     ...(deb ? [{ name: `${product}_${named}_${debian}.deb`, content: deb }] : []),
     ...(rpmFile ? [{ name: `${product}-${named}-1.${rpm}.rpm`, content: rpmFile }] : []),
+    ...(extension ? [{ name: extensionName(about), content: extension }] : []),
   ];
   const sizes = artefacts.map(({ name, content }) => ({ name, app: app.length, package: content.length }));
   return { artefacts, sizes };

@@ -100,5 +100,10 @@ export const otherVariables: readonly { readonly names: readonly string[]; reado
     names: ['ProgramData'],
     meaning: 'Windows: the folder that contains the configuration file and the state directory.',
   },
+  {
+    names: ['ConfigSequenceNumber', 'VERSION', 'AZURE_GUEST_AGENT_EXTENSION_VERSION'],
+    meaning:
+      "Set by Azure's guest agent for the command `extension`: the number of the settings, the version to update to, and that of the extension.",
+  },
   { names: ['NO_COLOR', 'TERM'], meaning: 'Whether output to a terminal has colours.' },
 ];

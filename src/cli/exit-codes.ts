@@ -29,7 +29,7 @@ const ownCodes = {
   notDone: { code: 22, meaning: 'request failed; the message says why' },
   // As `systemctl status` ends for a unit that does not exist. https://www.freedesktop.org/software/systemd/man/latest/systemctl.html#Exit%20status
   notInstalled: { code: 4, meaning: 'the service is not installed on this machine' },
-  // Of `service`: 51 to 56 are shown by Azure's guest agents in the deployment.
+  // Of `service` and `extension`: 51 to 56 are shown by Azure's guest agents in the deployment.
   ...refusals,
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>;
 /** A sink without its own code ends with `configuration`. */

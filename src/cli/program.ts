@@ -5,6 +5,7 @@ import type { CommandContext, Verb } from './command-context.ts';
 import { createCommandLine } from './command-line.ts';
 import { addConfig } from './config.ts';
 import { addEmitTest } from './emit-test.ts';
+import { addExtension } from './extension/command.ts';
 import { addOutbox } from './outbox/command.ts';
 import { addRecord } from './record.ts';
 import { addRun } from './run.ts';
@@ -24,6 +25,7 @@ const verbs: readonly Verb[] = [
   addEmitTest,
   addRecord,
   addTail,
+  addExtension,
   addVersion,
 ];
 

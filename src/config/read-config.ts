@@ -9,10 +9,12 @@ import { suggestKey, suggestVariable } from './suggest.ts';
 /** One JSON document with settings, and its origin. */
 export interface ConfigDocument {
   readonly value: unknown;
-  /** Completes "in …": a file's path, or `protected settings`. */
+  /** Completes "in …": a file's path, or `the protected settings`. */
   readonly source: string;
   /** Others cannot read it, so it may hold secrets. */
   readonly keepsSecrets: boolean;
+  /** Where a secret belongs instead: completes "expected …". Default: a file that others cannot read. */
+  readonly placeForSecrets?: string;
 }
 
 /** Every problem is one sentence that names key, value, origin and what is expected. */
@@ -23,10 +25,8 @@ export type ReadConfig =
 /** Where the option with this path is set, as a file's path; null where its default applies. */
 export type SourceOf = (path: string) => string | null;
 
-interface Setting {
+interface Setting extends Omit<ConfigDocument, 'value'> {
   readonly value: unknown;
-  readonly source: string;
-  readonly keepsSecrets: boolean;
 }
 
 /** What has been set, before defaults: options by path, and the sections that documents name, keys or not. */
@@ -70,10 +70,10 @@ export function readConfig(input: {
 }
 
 function readDocument(document: ConfigDocument, settings: Settings, problems: string[]): void {
-  const { source, keepsSecrets } = document;
+  const { source } = document;
   const visit = (path: string, value: unknown): void => {
     if (value === null || value === undefined) return;
-    if (optionAt.has(path)) return void settings.values.set(path, { value, source, keepsSecrets });
+    if (optionAt.has(path)) return void settings.values.set(path, { ...document, value });
     if (isAnnotation(path)) return void problems.push(...wrongAnnotation(path, value, source));
     const section = sectionAt.get(path);
     if (!section) return void problems.push(unknownKey(path, source));
@@ -162,10 +162,11 @@ function wrongValue(option: Option, { values }: Settings): string {
 function readableSecret({ path, isSecret }: Option, { values }: Settings): readonly string[] {
   const setting = values.get(path);
   if (!setting || setting.keepsSecrets || !isSecret?.(setting.value)) return [];
-  const { source } = setting;
-  return [
-    `${path} is a secret, and others can read ${source}: expected a file that they cannot read (chmod o-rwx ${source}), or the environment variable ${environmentName(path)}.`,
-  ];
+  const { source, placeForSecrets } = setting;
+  const expected =
+    placeForSecrets ??
+    `a file that they cannot read (chmod o-rwx ${source}), or the environment variable ${environmentName(path)}`;
+  return [`${path} is a secret, and others can read ${source}: expected ${expected}.`];
 }
 
 /** A sample of `config init` is valid, but leads nowhere. */

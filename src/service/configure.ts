@@ -3,29 +3,42 @@ import { messageOf } from '../log.ts';
 import type { Machine } from './machine.ts';
 import { Refusal } from './refusals.ts';
 
+/** A configuration that is in no file, as the settings of an extension, and was checked already. */
+export interface CheckedContent {
+  readonly content: Buffer;
+  /** Completes "in …". */
+  readonly source: string;
+  /** What it makes of that option. */
+  readonly stateDirectory: string;
+}
+
 /**
  * Reads and checks a configuration as the service would; changes nothing.
  * @returns its content, ready to be written. @throws Refusal with all that is wrong with it.
  */
 export function candidateIn(
-  file: string,
-  { system, checkConfiguration }: Pick<Machine, 'system' | 'checkConfiguration'>,
+  given: string | CheckedContent,
+  machine: Pick<Machine, 'system' | 'checkConfiguration'>,
 ): Buffer {
+  const { content, source, stateDirectory } = typeof given === 'string' ? checkedIn(given, machine) : given;
+  const { system } = machine;
+  const writable = system.named(system.places.state);
+  if (stateDirectory === writable) return content;
+  throw new Refusal(
+    'badConfiguration',
+    `The configuration in ${source} is wrong: stateDirectory is ${JSON.stringify(stateDirectory)}, and the service may write to ${writable} only. Leave it out; to have the state on another disk, mount that there.`,
+  );
+}
+
+function checkedIn(file: string, { checkConfiguration }: Pick<Machine, 'checkConfiguration'>): CheckedContent {
   const content = contentOf(file);
   const checked = checkConfiguration(file);
-  if (checked.problems !== undefined) throw new Refusal('badConfiguration', describe(file, checked.problems));
+  if (checked.problems !== undefined) throw new Refusal('badConfiguration', describeProblems(file, checked.problems));
   // It was read twice: what is written is what was checked.
   if (!contentOf(file).equals(content)) {
     throw new Refusal('badConfiguration', `The configuration ${file} was changed while it was read: try again.`);
   }
-  const writable = system.named(system.places.state);
-  if (checked.stateDirectory !== writable) {
-    throw new Refusal(
-      'badConfiguration',
-      `The configuration in ${file} is wrong: stateDirectory is ${JSON.stringify(checked.stateDirectory)}, and the service may write to ${writable} only. Leave it out; to have the state on another disk, mount that there.`,
-    );
-  }
-  return content;
+  return { content, source: file, stateDirectory: checked.stateDirectory };
 }
 
 function contentOf(file: string): Buffer {
@@ -42,11 +55,12 @@ function contentOf(file: string): Buffer {
   }
 }
 
-function describe(file: string, problems: readonly string[]): string {
+/** `source`: completes "in …". */
+export function describeProblems(source: string, problems: readonly string[]): string {
   const [first = ''] = problems;
-  if (problems.length === 1) return `The configuration in ${file} is wrong: ${first}`;
+  if (problems.length === 1) return `The configuration in ${source} is wrong: ${first}`;
   // The first line alone is what some portals show.
-  return `The configuration in ${file} has ${problems.length} problems: ${first}\n${problems
+  return `The configuration in ${source} has ${problems.length} problems: ${first}\n${problems
     .slice(1)
     .map((problem) => `  - ${problem}`)
     .join('\n')}`;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { apply } from './apply.ts';
-import { candidateIn } from './configure.ts';
+import { type CheckedContent, candidateIn } from './configure.ts';
 import { planFallBack } from './fall-back.ts';
 import { readInstallationRecord } from './installation-record.ts';
 import { alone, lockTimeoutMs } from './installer-lock.ts';
@@ -20,8 +20,8 @@ export interface Order {
   readonly from: string | null;
   /** A file with the public key that the package has to be signed by; null: no signature is required. */
   readonly key: string | null;
-  /** A file with the configuration; null: the one that is installed, if there is one. */
-  readonly configuration: string | null;
+  /** A file with the configuration, or its content; null: the one that is installed, if there is one. */
+  readonly configuration: string | CheckedContent | null;
   /** `as-it-is`: a service that was disabled stays so. */
   readonly enable: Desired['enable'];
   /** False: it is started by the next start of the machine. */

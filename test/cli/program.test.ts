@@ -112,6 +112,7 @@ test('every command has help with its purpose and its exit codes', () => {
     'emit-test',
     'record',
     'tail',
+    'extension',
     'version',
   ]);
   for (const command of [program, ...program.commands]) {

@@ -6,10 +6,14 @@ export async function orFail<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof Refusal) throw new Failure(error.reason, error.message);
-    if (error instanceof Error && 'code' in error && 'syscall' in error) throw ofDisk(error.code, error.message);
-    throw error;
+    throw failureFor(error) ?? error;
   }
+}
+
+/** Null for an internal error. */
+export function failureFor(error: unknown): Failure | null {
+  if (error instanceof Refusal) return new Failure(error.reason, error.message);
+  return error instanceof Error && 'code' in error && 'syscall' in error ? ofDisk(error.code, error.message) : null;
 }
 
 function ofDisk(code: unknown, message: string): Failure {

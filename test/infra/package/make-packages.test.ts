@@ -53,8 +53,11 @@ test('all packages are made, under the names that they are known by', async () =
     'SHA256SUMS',
     'SHA256SUMS.sig',
     ...(noRpm === null ? rpms : []),
+    'scheduled-events-bridge-3.2.1-linux-arm64-extension.zip',
     'scheduled-events-bridge-3.2.1-linux-arm64.tar.gz',
+    'scheduled-events-bridge-3.2.1-linux-x64-extension.zip',
     'scheduled-events-bridge-3.2.1-linux-x64.tar.gz',
+    'scheduled-events-bridge-3.2.1-win-x64-extension.zip',
     'scheduled-events-bridge-3.2.1-win-x64.zip',
     'scheduled-events-bridge_3.2.1_amd64.deb',
     'scheduled-events-bridge_3.2.1_arm64.deb',
@@ -131,7 +134,7 @@ const figures: readonly { name: string; app: number; package: number; over: read
     name: 'a package too large',
     app: 1,
     package: budget.package + 20_000,
-    over: ['x.deb: the package has 46.02 MB, and 46.00 MB are allowed.'],
+    over: ['x.deb: the package has 47.02 MB, and 47.00 MB are allowed.'],
   },
 ];
 
@@ -148,7 +151,7 @@ test('the table of sizes has aligned columns', () => {
                 app   package
 x.tar.gz    0.81 MB  45.23 MB
 longer.deb  0.00 MB   0.01 MB
-at most     1.00 MB  46.00 MB
+at most     1.00 MB  47.00 MB
 `);
 });
 
@@ -209,7 +212,11 @@ test('the command line creates packages for the requested platforms, and prints 
   const out = newFolder();
   const { code, printed: table } = await run('--platform', 'win-x64', '--out', out);
   expect(table).toMatch(/^scheduled-events-bridge-3\.2\.1-win-x64\.zip +0\.\d\d MB +0\.\d\d MB$/m);
-  expect(readdirSync(out)).toEqual(['SHA256SUMS', 'scheduled-events-bridge-3.2.1-win-x64.zip']);
+  expect(readdirSync(out)).toEqual([
+    'SHA256SUMS',
+    'scheduled-events-bridge-3.2.1-win-x64-extension.zip',
+    'scheduled-events-bridge-3.2.1-win-x64.zip',
+  ]);
   expect(code).toBe(0);
 });
 

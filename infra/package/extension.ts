@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { product } from './distribution.ts';
+import type { PackedFile } from './packed-file.ts';
+import type { PlatformName } from './platforms.ts';
+import { zip } from './zip.ts';
+
+interface ExtensionOptions {
+  readonly version: string;
+  readonly platform: PlatformName;
+  readonly at: Date;
+}
+
+/** Azure takes versions of an extension as numbers only, so a pre-release has no zip. */
+export const isExtensionVersion = (version: string): boolean => /^\d+\.\d+\.\d+$/.test(version);
+
+export const extensionName = ({ version, platform }: Pick<ExtensionOptions, 'version' | 'platform'>): string =>
+  `${product}-${version}-${platform}-extension.zip`;
+
+/** The zip of the VM extension for a platform: the manifest for the guest agent, the script that it runs, and the package. */
+export async function extensionZip(
+  contents: readonly PackedFile[],
+  { platform, at }: Pick<ExtensionOptions, 'platform' | 'at'>,
+): Promise<Buffer> {
+  const isWindows = platform === 'win-x64';
+  const script = isWindows ? 'handler.cmd' : 'handler';
+  return zip(
+    [
+      file('HandlerManifest.json', `HandlerManifest.${isWindows ? 'windows' : 'linux'}.json`),
+      file(`bin/${script}`, script, 0o755),
+      ...contents.map((one) => ({ ...one, path: `package/${one.path}` })),
+    ],
+    { top: '', at },
+  );
+}
+
+const file = (path: string, source: string, mode: PackedFile['mode'] = 0o644): PackedFile => ({
+  path,
+  mode,
+  content: readFileSync(join(import.meta.dirname, '../extension', source)),
+});

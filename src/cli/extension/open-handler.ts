@@ -1,0 +1,40 @@
+import { resolve } from 'node:path';
+import { systemClock } from '../../clock.ts';
+import type { Handler } from '../../extension/handler.ts';
+import { readHandlerEnvironment } from '../../extension/handler-environment.ts';
+import { type HandlerLog, noLog, openHandlerLog } from '../../extension/handler-log.ts';
+import { askService } from '../../health/status-client.ts';
+import type { Machine } from '../../service/machine.ts';
+import type { CommandContext } from '../command-context.ts';
+import { pathOf, thisMachine } from '../service/machine.ts';
+
+/** The handler in this folder, for the machine that this process runs on. */
+export async function openHandler(folder: string, commandContext: CommandContext): Promise<Handler> {
+  const { env } = commandContext;
+  return handlerOn(thisMachine(commandContext), resolve(folder), { ...env, PATH: pathOf(env) });
+}
+
+/** What the installer says goes to the log: Azure shows the beginning of stdout, which is to be the result. */
+export async function handlerOn(machine: Machine, folder: string, env: NodeJS.ProcessEnv): Promise<Handler> {
+  const log = await logIn(folder);
+  const { clock } = machine;
+  return {
+    machine: { ...machine, say: (sentence) => log.write(sentence) },
+    folder,
+    env,
+    platform: process.platform,
+    clock: systemClock,
+    log,
+    askService: () => askService(machine.system.places.state, clock),
+  };
+}
+
+/** A command that needs the folders of the guest agent says itself that it does not find them. */
+async function logIn(folder: string): Promise<HandlerLog> {
+  try {
+    const { logFolder } = await readHandlerEnvironment(folder, systemClock);
+    return openHandlerLog(logFolder, systemClock.now);
+  } catch {
+    return noLog;
+  }
+}

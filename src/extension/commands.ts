@@ -1,0 +1,127 @@
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { messageOf } from '../log.ts';
+import { disable } from '../service/disable.ts';
+import { install } from '../service/install.ts';
+import { faultsIn, readPackage } from '../service/package.ts';
+import { Refusal } from '../service/refusals.ts';
+import { serviceStatus } from '../service/status.ts';
+import { uninstall } from '../service/uninstall.ts';
+import {
+  doneSentence,
+  givenIn,
+  type Handler,
+  handlerVersion,
+  orderOf,
+  packageIn,
+  readConfiguration,
+} from './handler.ts';
+import { forgetUpdate, markUpdated, updatedTo } from './update-marker.ts';
+
+/** What a command did, for its output. */
+type Sentence = string;
+
+/**
+ * Checks whether the package is whole and can run on this machine, and changes nothing: `enable` installs, since it has the settings.
+ * After an update the version runs already.
+ * @throws Refusal where it cannot be installed here.
+ */
+export async function installHandler(handler: Handler): Promise<Sentence> {
+  const { machine, folder } = handler;
+  const { places } = machine.system;
+  if (updatedTo(places, machine.clock.now()) === handlerVersion(handler)) {
+    return 'The update has installed this version already.';
+  }
+  const brought = readPackage(packageIn(folder));
+  const isPlaced = existsSync(join(places.versions, brought.version));
+  const need = { platform: brought.platform, bytes: isPlaced ? 0 : brought.bytes, starts: true };
+  const { unfitFor } = await machine.system.conditions();
+  const refusal = unfitFor(need);
+  if (refusal !== null) throw refusal;
+  const [fault] = faultsIn(brought.from, brought);
+  if (fault !== undefined) {
+    throw new Refusal('missing', `The package in ${brought.from} is damaged: ${fault}. Deploy the extension again.`);
+  }
+  return `Version ${brought.version} can be installed on this machine; enable installs it.`;
+}
+
+/** Stops the service until it is enabled again. Needs no settings: during an update the old handler does not have the new ones. */
+export async function disableHandler({ machine }: Handler): Promise<Sentence> {
+  const { installed } = await serviceStatus(machine);
+  if (!installed) return 'The service is not installed, so there is nothing to disable.';
+  await disable(machine);
+  return 'The service is stopped, and does not start at boot. No events are observed until it is enabled again.';
+}
+
+/**
+ * Brings the service to the version of another handler, with the settings of that one, and hands it over: all of an update that can
+ * fail is done here, where the old handler still exists. On failure the version before runs again.
+ * @throws Refusal where the update failed.
+ */
+export async function updateHandler(handler: Handler): Promise<Sentence> {
+  const { machine } = handler;
+  const { clock, system } = machine;
+  const { places } = system;
+  forgetUpdate(places);
+  const target = targetOf(handler);
+  if (!existsSync(packageIn(target.folder))) {
+    markUpdated(places, target.version, clock.now());
+    return `The handler of version ${target.version} installs itself.`;
+  }
+  try {
+    const configuration = await readConfiguration(await givenIn(target.folder, handler), {
+      ...handler,
+      folder: target.folder,
+    });
+    const done = await install(machine, orderOf(packageIn(target.folder), configuration));
+    markUpdated(places, target.version, clock.now());
+    return doneSentence(done);
+  } catch (error) {
+    await runAgain(handler);
+    throw error;
+  }
+}
+
+/**
+ * The handler that the service is to belong to. In a downgrade the guest agent runs the `update` of the newer handler, and VERSION
+ * names the older one, whose folder is there already.
+ */
+function targetOf(handler: Handler): { readonly version: string; readonly folder: string } {
+  const { folder, env } = handler;
+  const own = handlerVersion(handler);
+  const version = env.VERSION || own;
+  const name = basename(folder);
+  if (version === own || !name.endsWith(own)) return { version, folder };
+  return { version, folder: join(dirname(folder), `${name.slice(0, -own.length)}${version}`) };
+}
+
+/** `disable` has stopped the version before. */
+async function runAgain({ machine, log }: Handler): Promise<void> {
+  try {
+    const { installed } = await serviceStatus(machine);
+    if (!installed) return;
+    log.write(doneSentence(await install(machine, orderOf(null, { kind: 'absent' }))));
+  } catch (error) {
+    log.write(`The version before was not started again: ${messageOf(error)}`);
+  }
+}
+
+/**
+ * Removes the service with its state and configuration: who removes an extension expects it gone. The service sends what is pending
+ * before it stops. After an update the service belongs to another handler, and everything is kept. Needs no settings.
+ */
+export async function uninstallHandler(handler: Handler): Promise<Sentence> {
+  const { machine, log } = handler;
+  const { clock, system } = machine;
+  const { places } = system;
+  const owner = updatedTo(places, clock.now());
+  if (owner !== null && owner !== handlerVersion(handler)) {
+    return `Everything is kept: the service belongs to version ${owner} of the extension.`;
+  }
+  forgetUpdate(places);
+  const { wasThere, problems } = await uninstall(machine, { keepState: false, keepConfiguration: false });
+  for (const problem of problems) log.write(problem);
+  return wasThere
+    ? 'The service is stopped and removed, with its state and configuration.'
+    : 'The service is not installed, so there is nothing to remove.';
+}

@@ -1,0 +1,99 @@
+import { join } from 'node:path';
+import type { Clock } from '../clock.ts';
+import type { ServiceAnswer } from '../health/status-client.ts';
+import { version } from '../process/version.ts';
+import type { CheckedContent } from '../service/configure.ts';
+import type { Done } from '../service/install.ts';
+import type { Machine } from '../service/machine.ts';
+import { configurationIn } from './configuration.ts';
+import { decrypt } from './decrypt.ts';
+import { type HandlerEnvironment, readHandlerEnvironment } from './handler-environment.ts';
+import type { HandlerLog } from './handler-log.ts';
+import { type AppliedSequence, inFile, inRegistry, sequenceNumber } from './sequence-number.ts';
+import { readSettings } from './settings.ts';
+
+/** One command of the guest agent, with what it works on. */
+export interface Handler {
+  readonly machine: Machine;
+  /** The folder of the extension: it holds the manifest, `bin` and `package`. */
+  readonly folder: string;
+  /** As the guest agent sets it. Its PATH leads to the programs of the system. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly platform: NodeJS.Platform;
+  /** Of the limits of the guest agent. */
+  readonly clock: Clock;
+  readonly log: HandlerLog;
+  /** Asks the running service for its status. */
+  readonly askService: () => Promise<ServiceAnswer>;
+}
+
+/** The version of the extension, which is that of the handler. */
+export const handlerVersion = ({ env }: Pick<Handler, 'env'>): string =>
+  env.AZURE_GUEST_AGENT_EXTENSION_VERSION || version;
+
+/** Where the zip of the handler has the package that it installs. */
+export const packageIn = (folder: string): string => join(folder, 'package');
+
+export const appliedSequence = ({
+  platform,
+  folder,
+  env,
+}: Pick<Handler, 'platform' | 'folder' | 'env'>): AppliedSequence =>
+  platform === 'win32' ? inRegistry(folder, env) : inFile(folder);
+
+/** The settings that a command is about. */
+export interface Given {
+  readonly environment: HandlerEnvironment;
+  readonly number: number;
+}
+
+/** @throws Refusal where the guest agent's environment cannot be read. */
+export async function givenIn(folder: string, { env, clock }: Pick<Handler, 'env' | 'clock'>): Promise<Given> {
+  const environment = await readHandlerEnvironment(folder, clock);
+  return { environment, number: sequenceNumber(env, environment.configFolder) ?? 0 };
+}
+
+/** `absent`: there is no such file. `empty`: there are no settings. */
+export type GivenConfiguration =
+  | { readonly kind: 'absent' | 'empty' }
+  | { readonly kind: 'given'; readonly configuration: CheckedContent };
+
+/** Reads, decrypts, merges and checks settings. @throws Refusal with everything that is wrong with them. */
+export async function readConfiguration(
+  { environment, number }: Given,
+  { folder, platform, clock, env }: Pick<Handler, 'folder' | 'platform' | 'clock' | 'env'>,
+): Promise<GivenConfiguration> {
+  const settings = await readSettings(environment.configFolder, number, clock);
+  if (settings === null) return { kind: 'absent' };
+  const { publicSettings, protectedSettings: encrypted } = settings;
+  const protectedSettings = encrypted === null ? null : await decrypt(encrypted, { folder, platform, env });
+  const configuration = configurationIn({ publicSettings, protectedSettings }, { platform, env });
+  return configuration === null ? { kind: 'empty' } : { kind: 'given', configuration };
+}
+
+/** What to have the installer do: this package with this configuration, started now and at every boot. */
+export const orderOf = (from: string | null, given: GivenConfiguration) =>
+  ({
+    from,
+    key: null,
+    configuration: given.kind === 'given' ? given.configuration : null,
+    enable: 'always',
+    start: true,
+  }) as const;
+
+/** The result of an installation, as one sentence or two. */
+export function doneSentence({ outcome, folder, from, changed, message }: Done): string {
+  const came = from === null ? '' : `, after ${from}`;
+  switch (outcome) {
+    case 'ready-already':
+      return `Version ${folder} runs as configured; ${changed ? 'it was not restarted' : 'nothing was changed'}.`;
+    case 'becomes-ready':
+      return `Version ${folder} runs and is ready${came}. Status: ${message || 'nothing yet'}`;
+    case 'masked':
+      return `Version ${folder} is installed${came}, but an administrator has masked the service, so it does not start.`;
+    case 'waits':
+    case 'rests':
+    case 'later':
+      return `Version ${folder} is installed${came}, but does not run yet.`;
+  }
+}

@@ -1,0 +1,38 @@
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { serviceName } from '../service/names.ts';
+import type { CommonPlaces } from '../service/system.ts';
+import { isObject } from './handler-environment.ts';
+import { replaceFile } from './replace-file.ts';
+
+type Places = Pick<CommonPlaces, 'lock'>;
+
+/**
+ * Says that `update` has brought the service to the version of another handler, so that `uninstall` of the old handler, which the guest
+ * agent runs next, keeps it. Beside the lock of the installer: on Linux it ends with the boot, after which the guest agent begins
+ * the update again.
+ */
+const markerIn = ({ lock }: Places): string => join(dirname(lock), `${serviceName}-extension-update.json`);
+
+/** The guest agent needs seconds. A marker that is older was left by an update that was cut off. */
+const validMs = 3_600_000;
+
+/** `version`: of the handler that the service belongs to from now on. */
+export function markUpdated(places: Places, version: string, now: Date): void {
+  const marker = markerIn(places);
+  mkdirSync(dirname(marker), { recursive: true });
+  replaceFile(marker, `${JSON.stringify({ version, at: now.toISOString() })}\n`, 0o600);
+}
+
+export const forgetUpdate = (places: Places): void => rmSync(markerIn(places), { force: true });
+
+/** The version of the handler that an update has just handed the service to; null without an update. */
+export function updatedTo(places: Places, now: Date): string | null {
+  try {
+    const marker: unknown = JSON.parse(readFileSync(markerIn(places), 'utf8'));
+    if (!isObject(marker) || typeof marker.version !== 'string' || typeof marker.at !== 'string') return null;
+    return Math.abs(now.getTime() - Date.parse(marker.at)) < validMs ? marker.version : null;
+  } catch {
+    return null;
+  }
+}
