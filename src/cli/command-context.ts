@@ -5,7 +5,7 @@ import { describeExitCodes, type ExitReason } from './exit-codes.ts';
 /** All that a command takes from the process around it; a test gives its own. */
 export interface CommandContext {
   readonly env: NodeJS.ProcessEnv;
-  /** Aborted by the first SIGTERM or SIGINT: the command then comes to its end by itself. */
+  /** Aborted by the first request to stop: the command then comes to its end by itself. */
   readonly stop: AbortSignal;
   /** Writes text to stdout. */
   readonly print: (text: string) => void;

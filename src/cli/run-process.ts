@@ -3,23 +3,26 @@ import { openDestination } from '../process/log-destination.ts';
 import type { CommandContext } from './command-context.ts';
 import { exitCodes, Failure } from './exit-codes.ts';
 import { print } from './print.ts';
+import { stopAtEndOf, stopSignals } from './stop-requests.ts';
 import { describeUsageError } from './usage-error.ts';
 
 /**
- * Runs a program as this process: the first SIGTERM or SIGINT asks it to stop, a second one ends it at once. The process ends when
+ * Runs a program as this process: the first signal of `stopSignals` asks it to stop, a second one ends it at once. The process ends when
  * `run` does, with its exit code and what there is to say about it on stderr.
  */
 export function runProcess(run: (commandContext: CommandContext) => Promise<void>): void {
   const stop = new AbortController();
-  for (const [signal, number] of [
-    ['SIGINT', 2],
-    ['SIGTERM', 15],
-  ] as const) {
+  for (const [signal, number] of stopSignals(process.platform)) {
     process.on(signal, () => {
       if (stop.signal.aborted) process.exit(128 + number);
       stop.abort();
     });
   }
+  stopAtEndOf(
+    () => process.stdin,
+    process.env,
+    () => stop.abort(),
+  );
   // State is durable at every instruction: after an internal error a new process is better than a damaged one.
   process.on('uncaughtException', (error) => process.exit(explain(error)));
   process.on('unhandledRejection', (error) => process.exit(explain(error)));

@@ -1,12 +1,12 @@
-import { execFile } from 'node:child_process';
 import type { Clock } from '../clock.ts';
 import { createStatusLogger, type Log } from '../log.ts';
+import { transportFor } from './notify-transport.ts';
 
 export interface NotifyOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Whether all loops progress: only then is the watchdog fed. */
   readonly isProgressing: () => boolean;
-  /** One sentence for `systemctl status`. It is sent with its time, since it stays there when the process has stopped. */
+  /** One sentence for `systemctl status`, or the state file of the service host. It is sent with its time, since it stays there when the process has stopped. */
   readonly status: () => string;
   readonly clock: Clock;
   readonly log: Log;
@@ -26,17 +26,16 @@ const statusEveryMs = 60_000;
 const recheckMs = 1_000;
 /** The first poll has ended by then, unless its answer takes two minutes. */
 const firstPollMs = 10_000;
-const spawnMs = 5_000;
 
 /**
- * Sends systemd READY=1 at once, WATCHDOG=1 in a third of the watchdog's time, STOPPING=1 and STATUS=. Node has no datagram sockets
- * of the Unix kind, so the program `systemd-notify` sends them: the unit needs NotifyAccess=all, and each one starts a small
- * process. Before version 246 (RHEL 8, Ubuntu 20.04) systemd may lose the notification of a process that has ended: therefore the
+ * Sends systemd, or the service host of Windows, READY=1 at once, WATCHDOG=1 in a third of the watchdog's time, STOPPING=1 and STATUS=.
+ * For systemd the program `systemd-notify` sends them: the unit needs NotifyAccess=all, and each one starts a small process. Before version 246 (RHEL 8, Ubuntu 20.04) systemd may lose the notification of a process that has ended: therefore the
  * third, which allows for a lost one, and READY=1 is repeated. Without NOTIFY_SOCKET nothing happens.
  * https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html, https://github.com/systemd/systemd/issues/2739
  */
 export function startNotify({ env, isProgressing, status, clock, log }: NotifyOptions): Notify {
   if (!env.NOTIFY_SOCKET) return { stopping: () => {}, close: async () => {} };
+  const transport = transportFor(env.NOTIFY_SOCKET);
   const closing = new AbortController();
   const statusLogger = createStatusLogger({ clock });
   const everyMs = watchdogMs(env);
@@ -48,15 +47,12 @@ export function startNotify({ env, isProgressing, status, clock, log }: NotifyOp
   function send(...news: readonly string[]): Promise<void> {
     const words = isStopping ? news : ['READY=1', ...news];
     sending = sending
-      .then(() => notify(words, env))
+      .then(() => transport.send(words, env))
       .then((failure) => {
         const { code = null, reason = '' } = failure ?? {};
         statusLogger(code, {
           begins: () =>
-            log.warn(
-              { code },
-              `Notifications to the service manager fail (${reason}): install systemd-notify, and set NotifyAccess=all in the unit.`,
-            ),
+            log.warn({ code }, `Notifications to the service manager fail (${reason}): ${transport.remedy}.`),
           lasts: () => {},
           over: () => log.info({}, 'Notifications to the service manager work again.'),
         });
@@ -120,17 +116,4 @@ function watchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: NodeJS.ProcessEnv): number 
   const ms = Number(WATCHDOG_USEC) / 3000;
   const isOurs = !WATCHDOG_PID || Number(WATCHDOG_PID) === process.pid;
   return ms > 0 && Number.isFinite(ms) && isOurs ? ms : null;
-}
-
-function notify(news: readonly string[], env: NodeJS.ProcessEnv): Promise<{ code: string; reason: string } | null> {
-  return new Promise((resolve) => {
-    execFile('systemd-notify', news, { env, timeout: spawnMs }, (error) => {
-      if (error === null) return resolve(null);
-      const code = typeof error.code === 'string' ? error.code : 'failed';
-      resolve({
-        code,
-        reason: code === 'ENOENT' ? 'systemd-notify is not installed' : (error.message.split('\n', 1)[0] ?? ''),
-      });
-    });
-  });
 }

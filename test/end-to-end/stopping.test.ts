@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { AzureSimulator } from '../../src/azure-simulator/index.ts';
 import { test } from '../support/azure-test.ts';
-import { configurationFor, startBridge } from '../support/bridge-process.ts';
+import { type BridgeProcess, configurationFor, type StartOptions, startBridge } from '../support/bridge-process.ts';
 import { hubRecords, recordLines, tableRows } from '../support/delivered.ts';
 import { until } from '../support/until.ts';
 
@@ -15,22 +15,28 @@ describe('stopping and starting', { concurrent: true }, () => {
   }
   const inFifteenMinutes = (): Date => new Date(Date.now() + 900_000);
 
-  test.for(['SIGTERM', 'SIGINT'] as const)(
-    '%s sends what is pending and ends with 0',
-    async (signal, { azure, start }) => {
-      const before = hubRecords(azure).length;
-      azure.eventHubs.fault({ delayMs: 1500 });
-      const bridge = start();
-      await untilPolling(azure);
-      const eventId = azure.imds.schedule({ eventType: 'Freeze', resources: ['web_0'], notBefore: inFifteenMinutes() });
-      await until(() => bridge.log.some((line) => line.phase === 'Scheduled'), { what: 'the record' });
-      bridge.kill(signal);
-      expect(await bridge.exited).toEqual({ code: 0, signal: null });
-      expect(hubRecords(azure)).toHaveLength(before + 1);
-      azure.eventHubs.fault(null);
-      azure.imds.remove(eventId);
-    },
-  );
+  const requests: readonly (readonly [string, StartOptions, (bridge: BridgeProcess) => void])[] = [
+    ['SIGTERM', {}, (bridge) => bridge.kill('SIGTERM')],
+    ['SIGINT', {}, (bridge) => bridge.kill('SIGINT')],
+    [
+      'the end of standard input, where the service host of Windows asks so,',
+      { stdin: 'pipe', env: { SCHEDULED_EVENTS_BRIDGE_STOP_ON_STDIN_END: '1' } },
+      ({ child }) => void child.stdin?.end(),
+    ],
+  ];
+  test.for(requests)('%s sends what is pending and ends with 0', async ([_, options, stop], { azure, start }) => {
+    const before = hubRecords(azure).length;
+    azure.eventHubs.fault({ delayMs: 1500 });
+    const bridge = start({}, options);
+    await untilPolling(azure);
+    const eventId = azure.imds.schedule({ eventType: 'Freeze', resources: ['web_0'], notBefore: inFifteenMinutes() });
+    await until(() => bridge.log.some((line) => line.phase === 'Scheduled'), { what: 'the record' });
+    stop(bridge);
+    expect(await bridge.exited).toEqual({ code: 0, signal: null });
+    expect(hubRecords(azure)).toHaveLength(before + 1);
+    azure.eventHubs.fault(null);
+    azure.imds.remove(eventId);
+  });
 
   test('a second signal ends it at once, and the next start sends what was left', async ({ azure, start }) => {
     const before = hubRecords(azure).length;

@@ -57,12 +57,14 @@ export interface StartOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Replaces the boot id of the machine. */
   readonly bootIdFile?: string;
+  /** `pipe`: standard input stays open until `child.stdin` is ended. */
+  readonly stdin?: 'ignore' | 'pipe';
 }
 
 /** Starts `run` with a configuration written to a file beside the state. */
 export function startBridge(
   configuration: BridgeConfiguration,
-  { env = {}, bootIdFile }: StartOptions = {},
+  { env = {}, bootIdFile, stdin = 'ignore' }: StartOptions = {},
 ): BridgeProcess {
   const folder = mkdtempSync(join(tmpdir(), 'bridge-config-'));
   const file = join(folder, 'config.json');
@@ -71,7 +73,7 @@ export function startBridge(
   const [program = '', ...rest] = bootIdFile === undefined ? command : inAnotherBoot(bootIdFile, command);
   const child = spawn(program, rest, {
     env: { ...withoutProxies(process.env), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [stdin, 'pipe', 'pipe'],
   });
   child.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const log: LogLine[] = [];
