@@ -139,10 +139,11 @@ interface Descriptor {
  */
 function withoutWaiting(fd: number): Descriptor {
   const asGiven = { fd, close: () => {} };
-  const stat = fstatSync(fd);
-  if (stat.isFile()) return { ...asGiven, wouldBlock: false };
-  if (process.platform !== 'linux') return { ...asGiven, wouldBlock: true };
   try {
+    // Fails for a handle of Windows that is neither file, pipe nor console.
+    const stat = fstatSync(fd);
+    if (stat.isFile()) return { ...asGiven, wouldBlock: false };
+    if (process.platform !== 'linux') return { ...asGiven, wouldBlock: true };
     if (stat.isSocket()) return nonBlockingSocket(fd);
     const own = openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     return { fd: own, wouldBlock: false, close: () => closeSync(own) };

@@ -56,18 +56,20 @@ export function setProcessWide(
 
 function setProxy({ imds, proxy }: Parameters<typeof setProcessWide>[0], env: NodeJS.ProcessEnv): void {
   if (proxy) {
-    for (const name of ['HTTPS_PROXY', 'HTTP_PROXY']) {
-      env[name] = proxy.url;
-      delete env[name.toLowerCase()];
-    }
+    for (const name of ['HTTPS_PROXY', 'HTTP_PROXY']) setInCapitals(env, name, proxy.url);
   }
   const direct = new Set((env.NO_PROXY || env.no_proxy || '').split(',').map((host) => host.trim()));
   direct.delete('');
   for (const host of proxy?.bypass ?? []) direct.add(host);
   direct.add(linkLocal);
   if (imds.endpoint !== 'auto') direct.add(new URL(imds.endpoint).hostname);
-  env.NO_PROXY = [...direct].join(',');
-  delete env.no_proxy;
+  setInCapitals(env, 'NO_PROXY', [...direct].join(','));
+}
+
+/** The same name in small letters is removed before, since on Windows both are one variable. */
+function setInCapitals(env: NodeJS.ProcessEnv, name: string, value: string): void {
+  delete env[name.toLowerCase()];
+  env[name] = value;
 }
 
 /** An explicit endpoint moves the token host with it; `auto` moves only where documents are read. */

@@ -22,6 +22,27 @@ const linkLocal = 'http://169.254.169.254';
 const mock = 'http://127.0.0.1:8080/vm/web_3';
 const proxy = { url: 'http://proxy:3128', bypass: ['.internal', 'collector'] };
 
+/** As on Windows: the case of a name does not matter. */
+function caseless(variables: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const nameOf = (target: object, name: string): string =>
+    Object.keys(target).find((one) => one.toLowerCase() === name.toLowerCase()) ?? name;
+  return new Proxy(variables, {
+    get: (target, name) => Reflect.get(target, nameOf(target, String(name))),
+    set: (target, name, value) => Reflect.set(target, nameOf(target, String(name)), value),
+    deleteProperty: (target, name) => Reflect.deleteProperty(target, nameOf(target, String(name))),
+  });
+}
+
+test('on Windows, where names have no case, the proxy and its exceptions are set as elsewhere', () => {
+  const env = { Https_Proxy: 'http://other:1', no_proxy: 'localhost' };
+  setProcessWide(settings(linkLocal, { proxy }), caseless(env));
+  expect(env).toEqual({
+    HTTPS_PROXY: 'http://proxy:3128',
+    HTTP_PROXY: 'http://proxy:3128',
+    NO_PROXY: 'localhost,.internal,collector,169.254.169.254',
+  });
+});
+
 const cases: readonly { name: string; given: Settings; env: NodeJS.ProcessEnv; becomes: NodeJS.ProcessEnv }[] = [
   {
     name: 'the metadata service is never polled through a proxy',
