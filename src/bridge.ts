@@ -105,7 +105,7 @@ export async function poll(
       const pace = nextPollIn(result.pollResult, { tookMs: clock.monotonicMs() - began, pollIntervalMs });
       pollLog.polled(result, pace);
       runtimeStats.recordPoll(result);
-      host.watchPauses(impactWithin(result.state, clock.now(), watchPausesMs));
+      host.watchImpact(impactWithin(result.state, clock.now(), watchPausesMs));
       if (result.state.physicalHost !== physicalHost) observer.refresh();
       physicalHost = result.state.physicalHost;
       await clock.sleep(pace.waitMs, stop);

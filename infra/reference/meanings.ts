@@ -105,5 +105,6 @@ export const otherVariables: readonly { readonly names: readonly string[]; reado
     meaning:
       "Set by Azure's guest agent for the command `extension`: the number of the settings, the version to update to, and that of the extension.",
   },
+  { names: ['SystemRoot'], meaning: 'Windows: the folder that contains `reg.exe` and PowerShell.' },
   { names: ['NO_COLOR', 'TERM'], meaning: 'Whether output to a terminal has colours.' },
 ];

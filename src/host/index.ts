@@ -8,8 +8,8 @@ import { createPhysicalHost } from './physical-host.ts';
 export interface Host {
   /** What the machine shows now; the tick and the step of the clock are counted from the call before. */
   evidence(): HostEvidence;
-  /** Starts or stops measuring pauses; ten wake-ups a second are worth it only while an impact may come. */
-  watchPauses(on: boolean): void;
+  /** Starts or stops what is worth its cost only while an impact may come: ten wake-ups a second to measure pauses, and frequent readings of the physical host. */
+  watchImpact(on: boolean): void;
   /** Our own synchronous work blocked the thread for `ms`: not a pause. Call it before the thread is released. */
   discountOwnWork(ms: number): void;
   /** Equal within one boot, different between two. */
@@ -33,8 +33,11 @@ export function openHost(options: HostOptions): Host {
   const pauses = createPauses(clock);
   const step = wallStep(clock);
   return {
-    evidence: () => ({ bootId, physicalHost: physicalHost(), tick: pauses.take(), wallStepMs: step() }),
-    watchPauses: pauses.watch,
+    evidence: () => ({ bootId, physicalHost: physicalHost.read(), tick: pauses.take(), wallStepMs: step() }),
+    watchImpact(on) {
+      pauses.watch(on);
+      physicalHost.watch(on);
+    },
     discountOwnWork: pauses.discountOwnWork,
     bootId: () => bootId,
     close: pauses.close,

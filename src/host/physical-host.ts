@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, win32 } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { valueInPool } from './key-value-pool.ts';
 import { valueIn } from './registry.ts';
@@ -9,8 +9,12 @@ import { valueIn } from './registry.ts';
 const hostKey = 'PhysicalHostNameFullyQualified';
 const guestParameters = 'HKLM\\SOFTWARE\\Microsoft\\Virtual Machine\\Guest\\Parameters';
 
-/** How old a reading of the registry may become: each takes a separate process. */
-const registryEveryMs = 5000;
+/**
+ * How old a reading of the registry may become. Each starts a process, which programs that watch over a machine log one by one:
+ * 17,000 a day would be too many, and only while an impact may come does the time of a move matter.
+ */
+const calmMs = 60_000;
+const impactMs = 5_000;
 
 export interface PhysicalHostOptions {
   readonly platform: NodeJS.Platform;
@@ -21,15 +25,24 @@ export interface PhysicalHostOptions {
   readonly queryRegistry?: (key: string, value: string) => Promise<string | null>;
 }
 
+export interface PhysicalHost {
+  /** The name as last read. Cheap enough for each poll; never blocks on Windows, where it may be a minute old. */
+  read(): string | null;
+  /** While an impact may come, a reading on Windows gets 5 s old at most. */
+  watch(on: boolean): void;
+}
+
 /**
  * The physical machine under this VM, as the hypervisor reports it; null if it does not, which is common. Two
- * different names in a row prove that the VM was moved. Cheap enough to be asked at each poll; never blocks on Windows,
- * where an answer may be some seconds old.
+ * different names in a row prove that the VM was moved.
  */
-export function createPhysicalHost(options: PhysicalHostOptions): () => string | null {
-  if (options.platform === 'linux') return fromPool(join(options.root, 'var/lib/hyperv/.kvp_pool_3'));
+export function createPhysicalHost(options: PhysicalHostOptions): PhysicalHost {
   if (options.platform === 'win32') return fromRegistry(options);
-  return () => null;
+  const isLinux = options.platform === 'linux';
+  return {
+    read: isLinux ? fromPool(join(options.root, 'var/lib/hyperv/.kvp_pool_3')) : () => null,
+    watch: () => {},
+  };
 }
 
 /** Read again when the file changed. It is stamped before it is read, so what is written meanwhile is read the next time. */
@@ -47,8 +60,9 @@ function fromPool(file: string): () => string | null {
   };
 }
 
-function fromRegistry({ clock, queryRegistry = queryInBackground }: PhysicalHostOptions): () => string | null {
+function fromRegistry({ clock, queryRegistry = queryInBackground }: PhysicalHostOptions): PhysicalHost {
   let host: string | null = null;
+  let everyMs = calmMs;
   let askedAtMs = Number.NEGATIVE_INFINITY;
   let isAsking = false;
 
@@ -60,17 +74,25 @@ function fromRegistry({ clock, queryRegistry = queryInBackground }: PhysicalHost
     isAsking = false;
   };
 
-  const get = (): string | null => {
-    if (!isAsking && clock.monotonicMs() - askedAtMs >= registryEveryMs) void ask();
+  const read = (): string | null => {
+    if (!isAsking && clock.monotonicMs() - askedAtMs >= everyMs) void ask();
     return host;
   };
-  get();
-  return get;
+  read();
+  return {
+    read,
+    watch(on) {
+      everyMs = on ? impactMs : calmMs;
+    },
+  };
 }
+
+/** By its path: Windows looks for a program in the current folder first, where another one may be. */
+const regProgram = win32.join(process.env.SystemRoot ?? 'C:\\Windows', 'System32\\reg.exe');
 
 const queryInBackground = (key: string, value: string): Promise<string | null> =>
   new Promise((resolve) => {
-    execFile('reg', ['query', key, '/v', value], { timeout: 5000, windowsHide: true }, (error, stdout) =>
+    execFile(regProgram, ['query', key, '/v', value], { timeout: 5000, windowsHide: true }, (error, stdout) =>
       resolve(error ? null : stdout),
     );
   });

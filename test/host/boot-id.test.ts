@@ -35,11 +35,7 @@ describe('the boot id on Linux', () => {
 });
 
 describe('the boot id on Windows', () => {
-  const counted = '\r\nHKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\r\n    BootId    REG_DWORD    0x4d\r\n\r\n';
-  const missing = (): string => {
-    throw new Error('The system was unable to find the specified registry key or value.');
-  };
-  const read = (output: string | null, { stored = null as string | null, uptime = 1000, stepMs = 0 } = {}) => {
+  const read = ({ stored = null as string | null, uptime = 1000, stepMs = 0 } = {}) => {
     const clock = createFakeClock('2026-01-01T12:00:00.000Z');
     clock.stepWall(stepMs);
     return readBootId({
@@ -48,30 +44,27 @@ describe('the boot id on Windows', () => {
       clock,
       stored,
       uptimeSeconds: () => uptime,
-      queryRegistry: output === null ? missing : () => output,
     });
   };
 
-  test('is the count of boots', () => {
-    expect(read(counted)).toBe('windows-boot-77');
-    expect(read(counted.replace('0x4d', '0x4e'))).toBe('windows-boot-78');
+  test('is the time of the boot', () => {
+    expect(read()).toBe('booted-at-2026-01-01T11:43:20.000Z');
   });
 
-  test('is the time of the boot where boots are not counted', () => {
-    expect(read(null)).toBe('booted-at-2026-01-01T11:43:20.000Z');
-    expect(read('ERROR')).toBe('booted-at-2026-01-01T11:43:20.000Z');
-    expect(read(counted.replace('0x4d', 'many'))).toBe('booted-at-2026-01-01T11:43:20.000Z');
+  test('stays equal over a hibernation, which the time since the boot includes', () => {
+    const stored = read({ uptime: 1000 });
+    expect(read({ stored, uptime: 1000 + 86_400, stepMs: 86_400_000 })).toBe(stored);
   });
 
   test('stays equal within one boot though the clocks wobble, and differs after another', () => {
-    const stored = read(null);
-    expect(read(null, { stored, stepMs: 119_000 })).toBe(stored);
-    expect(read(null, { stored, stepMs: -119_000 })).toBe(stored);
-    expect(read(null, { stored, stepMs: 121_000 })).not.toBe(stored);
-    expect(read(null, { stored, uptime: 30 })).not.toBe(stored);
-    expect(read(null, { stored: 'windows-boot-77' })).toBe(stored);
-    expect(read(null, { stored: 'booted-at-noon' })).toBe(stored);
-    expect(read(null, { uptime: Number.NaN })).toBeNull();
+    const stored = read();
+    expect(read({ stored, stepMs: 119_000 })).toBe(stored);
+    expect(read({ stored, stepMs: -119_000 })).toBe(stored);
+    expect(read({ stored, stepMs: 121_000 })).not.toBe(stored);
+    expect(read({ stored, uptime: 30 })).not.toBe(stored);
+    expect(read({ stored: 'windows-boot-77' })).toBe(stored);
+    expect(read({ stored: 'booted-at-noon' })).toBe(stored);
+    expect(read({ uptime: Number.NaN })).toBeNull();
   });
 });
 

@@ -33,7 +33,7 @@ describe('a reading', () => {
     expect(host.evidence()).toEqual({ ...facts, wallStepMs: 3000 });
     clock.stepWall(-500);
     expect(host.evidence()).toEqual({ ...facts, wallStepMs: -500 });
-    host.watchPauses(true);
+    host.watchImpact(true);
     await clock.advance(1000);
     expect(host.evidence()).toEqual({ ...facts, tick: { longestMs: 0, totalMs: 0 }, wallStepMs: 0 });
     host.close();

@@ -12,7 +12,7 @@ describe('the physical host on Linux', () => {
     onTestFinished(() => rmSync(root, { recursive: true }));
     mkdirSync(join(root, 'var/lib/hyperv'), { recursive: true });
     const file = join(root, 'var/lib/hyperv/.kvp_pool_3');
-    const physicalHost = createPhysicalHost({ platform: 'linux', root, clock: createFakeClock() });
+    const { read: physicalHost } = createPhysicalHost({ platform: 'linux', root, clock: createFakeClock() });
     return {
       file,
       physicalHost,
@@ -54,11 +54,11 @@ describe('the physical host on Windows', () => {
   const registryOutput = (host: string): string =>
     `HKEY_LOCAL_MACHINE\r\n    PhysicalHostNameFullyQualified    REG_SZ    ${host}\r\n`;
 
-  test('is read in the background, at most every five seconds', async () => {
+  test('is read in the background, every five seconds while an impact may come, else every minute', async () => {
     const clock = createFakeClock();
     const answers: (string | null)[] = [registryOutput('AMS16'), registryOutput('AMS17'), null];
     let asked = 0;
-    const physicalHost = createPhysicalHost({
+    const { read: physicalHost, watch } = createPhysicalHost({
       platform: 'win32',
       root: '/',
       clock,
@@ -66,7 +66,7 @@ describe('the physical host on Windows', () => {
     });
     await settled();
     expect(physicalHost()).toBe('AMS16');
-    await clock.advance(4_999);
+    await clock.advance(59_999);
     expect(physicalHost()).toBe('AMS16');
     expect(asked).toBe(1);
     await clock.advance(1);
@@ -75,15 +75,26 @@ describe('the physical host on Windows', () => {
     expect(physicalHost()).toBe('AMS17');
     await clock.advance(5_000);
     physicalHost();
+    expect(asked).toBe(2);
+    watch(true);
+    physicalHost();
     await settled();
     expect(physicalHost()).toBeNull();
     expect(asked).toBe(3);
+    await clock.advance(5_000);
+    physicalHost();
+    expect(asked).toBe(4);
+    await settled();
+    watch(false);
+    await clock.advance(59_999);
+    physicalHost();
+    expect(asked).toBe(4);
   });
 
   test('is not read twice at the same time', async () => {
     const clock = createFakeClock();
     let asked = 0;
-    const physicalHost = createPhysicalHost({
+    const { read: physicalHost } = createPhysicalHost({
       platform: 'win32',
       root: '/',
       clock,
@@ -99,5 +110,5 @@ describe('the physical host on Windows', () => {
 });
 
 test('the physical host under another system is unknown', () => {
-  expect(createPhysicalHost({ platform: 'darwin', root: '/', clock: createFakeClock() })()).toBeNull();
+  expect(createPhysicalHost({ platform: 'darwin', root: '/', clock: createFakeClock() }).read()).toBeNull();
 });

@@ -47,7 +47,7 @@ function bridgeOf(outbox: Outbox, clock: Clock, url: string): Bridge {
     host: {
       evidence: () => ({ bootId: 'boot-1', physicalHost: null, tick: null, wallStepMs: 0 }),
       bootId: () => 'boot-1',
-      watchPauses: () => {},
+      watchImpact: () => {},
       discountOwnWork: () => {},
       close: () => {},
     },
