@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { isSnapshot, type Snapshot } from './snapshot.ts';
-import { type ShortPath, shortPath, statusPaths } from './status-path.ts';
+import { isPipe, type ShortPath, shortPath, statusPaths } from './status-path.ts';
 
 /**
  * The answer of the service. `silent`: a process listens and does not answer, so it is stopped or hangs. `nobody`: nothing listens.
@@ -61,7 +61,9 @@ async function silence(clock: Clock, signal: AbortSignal): Promise<ServiceAnswer
 
 function read(path: string, signal: AbortSignal): Promise<ServiceAnswer> {
   return new Promise((resolve) => {
-    const socket = connect(path);
+    const socket = connect(path, () => {
+      if (isPipe(path)) socket.write('\n');
+    });
     let text = '';
     signal.addEventListener('abort', () => socket.destroy(), { once: true });
     socket.setEncoding('utf8');

@@ -25,6 +25,13 @@ export function statusPaths(directory: string, platform: NodeJS.Platform = proce
   return [join(absolute, socketName), join(runtimeDirectory, `${name}.sock`)];
 }
 
+/**
+ * Whether it is a named pipe. Node creates it with the default rights of Windows: full control for the system, administrators and the
+ * account of the service, and reading for everyone. So that only the former are answered, an answer has to be asked for with a line.
+ * https://learn.microsoft.com/windows/win32/ipc/named-pipe-security-and-access-rights
+ */
+export const isPipe = (path: string): boolean => path.startsWith('\\\\');
+
 /** A path as the kernel takes it, valid until disposed of. */
 export interface ShortPath extends Disposable {
   readonly path: string;
@@ -35,7 +42,7 @@ export interface ShortPath extends Disposable {
  * @throws the error of the system where there is no such directory.
  */
 export function shortPath(path: string): ShortPath {
-  if (path.startsWith('\\\\') || Buffer.byteLength(path) <= longestPath) return { path, [Symbol.dispose]: () => {} };
+  if (isPipe(path) || Buffer.byteLength(path) <= longestPath) return { path, [Symbol.dispose]: () => {} };
   const handle = openSync(dirname(path), openPath | constants.O_DIRECTORY);
   return {
     path: `/proc/self/fd/${handle}/${basename(path)}`,

@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { type Log, messageOf } from '../log.ts';
-import { type ShortPath, shortPath, statusPaths } from './status-path.ts';
+import { isPipe, type ShortPath, shortPath, statusPaths } from './status-path.ts';
 
 export interface StatusServerOptions {
   /** The state directory. */
@@ -39,11 +39,17 @@ export function serveStatus({ directory, snapshot, clock, log, paths = statusPat
     socket.resume();
     socket.end(textOf(snapshot));
   };
+  /** See {@link isPipe}. */
+  const answerWhenAsked = (socket: Socket): void => {
+    socket.on('error', () => {});
+    socket.setTimeout(slowReaderMs, () => socket.destroy());
+    socket.once('data', () => answer(socket));
+  };
 
   async function listenSomewhere(): Promise<string | null> {
     let why = '';
     for (const path of paths) {
-      const found = await listen(path, answer);
+      const found = await listen(path, isPipe(path) ? answerWhenAsked : answer);
       if (typeof found !== 'string') {
         listener = found;
         return null;
@@ -99,18 +105,18 @@ interface Listener {
 
 /** @returns why it cannot listen there. */
 async function listen(path: string, answer: (socket: Socket) => void): Promise<Listener | string> {
-  const isPipe = path.startsWith('\\\\');
+  const isSocket = !isPipe(path);
   let address: ShortPath | null = null;
   try {
-    if (!isPipe) mkdirSync(dirname(path), { mode: 0o700 });
+    if (isSocket) mkdirSync(dirname(path), { mode: 0o700 });
   } catch {
     // It exists, or cannot be created: opening the socket shows which.
   }
   try {
     address = shortPath(path);
     const server = await open(address.path, answer);
-    if (!isPipe) chmodSync(address.path, 0o600);
-    const inode = isPipe ? null : lstatSync(path).ino;
+    if (isSocket) chmodSync(address.path, 0o600);
+    const inode = isSocket ? lstatSync(path).ino : null;
     const opened = address;
     return {
       isHere: () => inode === null || lstatSync(path, { throwIfNoEntry: false })?.ino === inode,
@@ -131,7 +137,7 @@ async function open(path: string, answer: (socket: Socket) => void): Promise<Ser
     return await openOnce(path, answer);
   } catch (error) {
     const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
-    if (!isTaken || !lstatSync(path).isSocket() || (await isServed(path))) throw error;
+    if (!isTaken || isPipe(path) || !lstatSync(path).isSocket() || (await isServed(path))) throw error;
     rmSync(path);
     return await openOnce(path, answer);
   }
