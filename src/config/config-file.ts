@@ -1,18 +1,16 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { win32 } from 'node:path';
+import { operatingSystemOf } from '../operating-system.ts';
 import { describeMistake, duplicateKeys } from './json-mistake.ts';
 import type { ConfigDocument } from './read-config.ts';
 
 /** Default paths of the configuration file and the state directory. */
 export function platformPaths(platform: NodeJS.Platform, env: NodeJS.ProcessEnv) {
-  if (platform !== 'win32') {
-    return {
-      configFile: '/etc/scheduled-events-bridge/config.json',
-      stateDirectory: '/var/lib/scheduled-events-bridge',
-    };
-  }
-  const home = win32.join(env.ProgramData ?? 'C:\\ProgramData', 'scheduled-events-bridge');
-  return { configFile: win32.join(home, 'config.json'), stateDirectory: win32.join(home, 'state') };
+  const { configurationFile, stateDirectory } = operatingSystemOf(platform);
+  if (platform !== 'win32') return { configFile: configurationFile, stateDirectory };
+  const home = env.ProgramData ?? 'C:\\ProgramData';
+  const complete = (path: string): string => win32.normalize(path.replace('%ProgramData%', () => home));
+  return { configFile: complete(configurationFile), stateDirectory: complete(stateDirectory) };
 }
 
 /** `absent`: there is no such file. `problem`: one sentence; it never quotes the file, which may hold a secret. */
@@ -21,7 +19,7 @@ export type ConfigFile =
   | { readonly kind: 'absent' }
   | { readonly kind: 'problem'; readonly problem: string };
 
-/** Reads one JSON file. On POSIX it may hold secrets only when others cannot read it; access rights of Windows are not checked. */
+/** Reads one JSON file. On POSIX it may hold secrets only when others cannot read it; on Windows only `check` looks at access rights. */
 export function readConfigFile(file: string, platform: NodeJS.Platform): ConfigFile {
   let text: string;
   let mode: number;
@@ -54,10 +52,14 @@ function mistakeIn(text: string, file: string): string | null {
     : `${first.path} is set twice in ${file}, again ${first.place}: keep one of the two.`;
 }
 
+const denied = 'permission denied; run as a user that may read it, or change its access rights';
+
 function describeReadError(file: string, error: NodeJS.ErrnoException): ConfigFile {
   if (error.code === 'ENOENT') return { kind: 'absent' };
   const why = new Map([
-    ['EACCES', 'permission denied; run as a user that may read it, or change its mode'],
+    ['EACCES', denied],
+    // What Windows answers.
+    ['EPERM', denied],
     ['EISDIR', 'it is a directory; name the file in it'],
   ]).get(error.code ?? '');
   return { kind: 'problem', problem: `The configuration file ${file} cannot be read: ${why ?? error.message}.` };

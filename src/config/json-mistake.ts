@@ -62,7 +62,8 @@ const hints: readonly {
  */
 export function describeMistake(text: string): string {
   if (text.trim() === '') return 'it is empty; expected at least {}';
-  if (/^\uFFFD|\0/.test(text)) return 'it is not UTF-8 but perhaps UTF-16; save it as UTF-8';
+  if (/^\uFFFD|\0/.test(text))
+    return 'it is not UTF-8 but perhaps UTF-16, which > and Out-File of Windows PowerShell write; save it as UTF-8 (Notepad: Save as, PowerShell: Set-Content -Encoding UTF8)';
   if (isOnlyTruncated(text)) return 'it ends too early; a closing } or ] or a quotation mark is missing';
   let good = 0;
   let bad = text.length;

@@ -102,3 +102,13 @@ export function environmentName(path: string): string {
       .toUpperCase()
   );
 }
+
+/** On Windows the names of variables have no letter case: ours in capitals, as they are looked up. */
+export const environmentOf = (env: NodeJS.ProcessEnv, platform: NodeJS.Platform): NodeJS.ProcessEnv =>
+  platform !== 'win32'
+    ? env
+    : Object.fromEntries(
+        Object.entries(env).map(([name, value]) =>
+          name.toUpperCase().startsWith(environmentPrefix) ? [name.toUpperCase(), value] : [name, value],
+        ),
+      );

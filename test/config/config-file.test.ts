@@ -18,7 +18,10 @@ test.for([
   ['{ "stateDirectory": "C:\\state" }', 'a single backslash at line 1, column 25; write two of them'],
   ['{ "log": "in\n}', 'a line break or tab in a text at line 1, column 13; a quotation mark may be missing'],
   ['{\n\uFEFF}', 'a byte order mark at line 2, column 1; remove it'],
-  ['\uFFFD\uFFFD{\0}\0', 'it is not UTF-8 but perhaps UTF-16; save it as UTF-8'],
+  [
+    '\uFFFD\uFFFD{\0}\0',
+    'it is not UTF-8 but perhaps UTF-16, which > and Out-File of Windows PowerShell write; save it as UTF-8 (Notepad: Save as, PowerShell: Set-Content -Encoding UTF8)',
+  ],
   ['{ "a" = 1 }', 'syntax error at line 1, column 7'],
   ['{\n  # mine\n}', 'a comment at line 2, column 3; JSON has none, write it as "$comment": "…" instead'],
   ['{ "log": { "level": "info" }', 'it ends too early; a closing } or ] or a quotation mark is missing'],
@@ -31,6 +34,15 @@ test.for([
 ])('a file that is not JSON is refused with the position of the error: %s', ([content, where]) => {
   expect(load(content).problems).toEqual([`FILE is not JSON: ${where}.`]);
 });
+
+test.each(['utf-16le', 'utf-16be'])(
+  'a file in %s, as Windows PowerShell writes it, is refused with how to save it',
+  (encoding) => {
+    const bytes = Buffer.from(`\uFEFF${JSON.stringify(stdout)}`, 'utf16le');
+    const [problem] = load(encoding === 'utf-16le' ? bytes : bytes.swap16()).problems ?? [];
+    expect(problem).toMatch(/^FILE is not JSON: .* perhaps UTF-16, .*Set-Content -Encoding UTF8/);
+  },
+);
 
 test('a byte order mark is ignored', () => {
   expect(load(`\uFEFF${JSON.stringify(stdout)}`).config).toBeDefined();

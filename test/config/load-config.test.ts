@@ -336,6 +336,35 @@ test('a missing file is no problem where variables name a sink', () => {
   expect(loadConfig({ env, platform: 'win32' }).problems).toEqual([expect.stringMatching(/^log\.level is "loud" in /)]);
 });
 
+test.for([
+  [
+    'win32',
+    '/var/lib/bridge',
+    /^stateDirectory is "\/var\/lib\/bridge" in .*: expected an absolute path of Windows, such as .*\\state\.$/,
+  ],
+  ['win32', '\\state', /expected an absolute path of Windows/],
+  ['win32', 'E:\\state', null],
+  ['win32', 'E:/state', null],
+  ['win32', '\\\\server\\share\\state', null],
+  ['linux', 'C:\\state', /expected an absolute path of Linux, such as \/var\/lib\/scheduled-events-bridge\.$/],
+  ['linux', '/state', null],
+] as const)(
+  'on %s the state directory %s is accepted or refused as a path of that system',
+  ([platform, path, problem]) => {
+    const file = join(directory, 'path.json');
+    writeFileSync(file, JSON.stringify({ ...stdout, stateDirectory: path }));
+    const { config, problems = [] } = loadConfig({ file, env: {}, platform });
+    expect(config?.stateDirectory).toBe(problem === null ? path : undefined);
+    if (problem) expect(problems).toEqual([expect.stringMatching(problem)]);
+  },
+);
+
+test('the case of the names of variables does not matter on Windows', () => {
+  const env = { ProgramData: join(directory, 'ProgramData'), Scheduled_Events_Bridge_Sinks_Stdout: '{}' };
+  expect(loadConfig({ env, platform: 'win32' }).config?.sinks.stdout).toEqual({});
+  expect(loadConfig({ env, platform: 'linux' }).config).toBeUndefined();
+});
+
 test('variables of Kubernetes for a Service with the name of the bridge are ignored', () => {
   const env = {
     SCHEDULED_EVENTS_BRIDGE_SERVICE_HOST: '10.0.0.11',

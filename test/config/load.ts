@@ -10,7 +10,7 @@ export const connectionString = 'Endpoint=sb://x/;SharedAccessKeyName=k;SharedAc
 export function load(content: unknown, { env = {}, mode = 0o600 }: { env?: NodeJS.ProcessEnv; mode?: number } = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'config-'));
   const file = join(directory, 'config.json');
-  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+  writeFileSync(file, typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content));
   chmodSync(file, mode);
   const loaded = loadConfig({ file, env });
   rmSync(directory, { recursive: true });

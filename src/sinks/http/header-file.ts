@@ -36,13 +36,13 @@ export async function readHeaderFile(path: string): Promise<Header> {
   return { name, value };
 }
 
-/** On POSIX null where others can read it too; access rights of Windows are not checked. */
+/** On POSIX null where others can read it too; on Windows only `check` looks at access rights. */
 async function readStart(path: string): Promise<string | null> {
   const file = await open(path, 'r');
   try {
     if (process.platform !== 'win32' && ((await file.stat()).mode & 0o004) !== 0) return null;
     const { buffer, bytesRead } = await file.read(Buffer.alloc(longestBytes), 0, longestBytes, 0);
-    return buffer.toString('utf8', 0, bytesRead);
+    return buffer.toString('utf8', 0, bytesRead).replace(/^\uFEFF/, '');
   } finally {
     await file.close();
   }
