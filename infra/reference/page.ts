@@ -7,6 +7,7 @@ import { healthRoutes } from '../../src/health/health.ts';
 import { metricFamilies } from '../../src/health/metric-families.ts';
 import { deliveryLatency } from '../../src/health/sink-metrics.ts';
 import { approvalEvidence, endEvidence, phases, stepEvidence } from '../../src/lifecycle/record.ts';
+import { linux, windows } from '../../src/operating-system.ts';
 import { columnOf } from '../../src/sinks/log-analytics/encode.ts';
 import { type CodeMeaning, commonFailures, imdsFailures, sinkFailures } from './failures.ts';
 import { evidenceMeanings, otherVariables, phaseMeanings } from './meanings.ts';
@@ -74,6 +75,7 @@ export function referencePages({ code, tables }: PageSources): ReadonlyMap<strin
         'Variable parts are shown between ‹ and ›.',
         section('Errors of commands', failTable(said)),
         section('Log', logText, logTable(said)),
+        section('Commands in messages, by operating system', systemsText, systemsTable()),
       ),
     ],
   ]);
@@ -106,6 +108,9 @@ const heartbeatText =
 const logText =
   'The log is one JSON object per line on stderr. `info` needs no action; `warn` and `error` do if they persist.';
 
+const systemsText =
+  'Messages name the command for the system on which they are printed. Those for Windows are for PowerShell, run as administrator. `PATH`, `HOST` and `URL` are filled in.';
+
 const section = (title: string, ...parts: readonly string[]): string => [`## ${title}`, ...parts].join('\n\n');
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replace(/\s+/g, ' ');
@@ -113,6 +118,30 @@ const cell = (text: string): string => text.replaceAll('|', '\\|').replace(/\s+/
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, head.map(() => '---'), ...rows];
   return lines.map((line) => `| ${line.map(cell).join(' | ')} |`).join('\n');
+}
+
+/** What differs between the operating systems, with placeholders for what is filled in. */
+function systemsTable(): string {
+  const fields = Object.keys(linux) as readonly (keyof typeof linux)[];
+  const filled = [linux, windows].map((system) => ({
+    ...system,
+    suspended: `${system.suspended.causes}; ${system.suspended.resume}`,
+    bridge: system.bridge('…'),
+    showFreeSpace: system.showFreeSpace('PATH'),
+    showAccess: system.showAccess('PATH'),
+    removeFile: system.removeFile('PATH'),
+    probePort: system.probePort('HOST', 443),
+    showCertificate: system.showCertificate('HOST', 443),
+    askMetadata: system.askMetadata('URL'),
+    secretFile: system.secretFile('FILE'),
+  }));
+  const rows = fields
+    .filter((field) => field !== 'name')
+    .map((field) => [
+      field.replace(/([A-Z])/g, ' $1').toLowerCase(),
+      ...filled.map((system) => `\`${system[field]}\``),
+    ]);
+  return table(['‹part›', linux.name, windows.name], rows);
 }
 
 function exitCodeTable(): string {

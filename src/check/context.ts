@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Observer } from '../lifecycle/scheduled-event.ts';
 import type { CheckResult, ParsedEntry } from '../sinks/sink.ts';
 import type { TokenClaims } from './claims.ts';
+import type { AccessRights } from './sddl.ts';
 
 /** What the check of a sink stands on. What several of them need is fetched once, when the first of them asks. */
 export interface SinkCheckContext {
@@ -13,6 +14,8 @@ export interface SinkCheckContext {
   /** No network calls (`--offline`). */
   readonly offline: boolean;
   readonly stateDirectory: string;
+  /** On Windows, who may read and change a file; null on Linux, and where this user may not see it. */
+  accessTo(path: string): Promise<AccessRights | null>;
   /** Whether a test record may be sent (`--write`). */
   readonly write: boolean;
   /** As the service knows it; null where neither the metadata service nor the outbox names it. */

@@ -1,5 +1,6 @@
 import { classify } from '../azure/errors.ts';
 import { type Destination, sentence } from '../azure/failure.ts';
+import { type OperatingSystem, thisSystem } from '../operating-system.ts';
 import type { CheckResult, SendResult } from '../sinks/sink.ts';
 import type { NetworkPath, ProbeResult, Step } from './connectivity.ts';
 import { type Finding, notProven, ok, problem, warning } from './finding.ts';
@@ -36,7 +37,14 @@ export function networkFindings<Key extends string>(
     seen,
     to,
     now,
-  }: { readonly way: NetworkPath; readonly seen: ProbeResult; readonly to: Destination; readonly now: Date },
+    system = thisSystem,
+  }: {
+    readonly way: NetworkPath;
+    readonly seen: ProbeResult;
+    readonly to: Destination;
+    readonly now: Date;
+    readonly system?: OperatingSystem;
+  },
 ): readonly Finding<`${Key}.${Step}`>[] {
   const wanted = way.tls ? steps : steps.slice(0, 2);
   const failedAt = seen.failed ? wanted.indexOf(seen.failed.step) : wanted.length;
@@ -44,7 +52,7 @@ export function networkFindings<Key extends string>(
     const what = `${sink}.${step}` as const;
     if (index < failedAt) return reached(what, step, way, seen, now);
     if (index > failedAt) return notProven(what, `Not tried, since ${sink}.${wanted[failedAt]} failed.`);
-    return problem(what, classify(seen.failed?.error, to, now).reason, showWay(step, way));
+    return problem(what, classify(seen.failed?.error, to, now).reason, showWay(step, way, system));
   });
 }
 
@@ -67,9 +75,7 @@ const listed = (addresses: readonly string[]): string =>
   addresses.length > 3 ? `${addresses.slice(0, 3).join(', ')} and ${addresses.length - 3} more` : addresses.join(', ');
 
 /** What shows more than a check can. */
-function showWay(step: Step, { host, port, proxy }: NetworkPath): string | undefined {
-  const through = proxy ? `-proxy ${proxy.host} ` : '';
-  if (step === 'tls')
-    return `openssl s_client ${through}-connect ${host}:${port} -servername ${host} -showcerts </dev/null`;
-  return proxy ? undefined : step === 'name' ? `nslookup ${host}` : `nc -vz -w 5 ${host} ${port}`;
+function showWay(step: Step, { host, port, proxy }: NetworkPath, system: OperatingSystem): string | undefined {
+  if (step === 'tls') return system.showCertificate(host, port, proxy?.host);
+  return proxy ? undefined : step === 'name' ? `nslookup ${host}` : system.probePort(host, port);
 }

@@ -2,6 +2,7 @@ import { closeSync, writeFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import { closest } from '../config/did-you-mean.ts';
 import { authenticationsOf, sampleConfiguration, schemaFile } from '../config/sample.ts';
+import { thisSystem } from '../operating-system.ts';
 import type { SinkDescriptor } from '../sinks/descriptor.ts';
 import { sinks } from '../sinks/registry.ts';
 import { type CommandContext, describeVerb, type Verb } from './command-context.ts';
@@ -40,7 +41,7 @@ export const addConfig: Verb = (program, context) => {
         helpText(`
 By destination, the default first: ${sinks.map((sink) => `${sink.name}: ${authenticationsOf(sink).join(', ') || 'none needed'}`).join('; ')}.
 
-A file meant for a secret is created with mode 0600. An existing file is not changed.`),
+A file meant for a secret is created with mode 0600 on Linux; on Windows it has the access rights of its folder. An existing file is not changed.`),
       ),
   ).action((chosen: InitOptions) => init(chosen, context));
   describeVerb(
@@ -85,8 +86,8 @@ function init({ sink: names, auth, output: file }: InitOptions, context: Command
   const { document, holdsSecret } = sampleConfiguration(chosen, auth ?? null);
   write(document, file, holdsSecret ? 0o600 : 0o644, context);
   if (file === undefined) return;
-  const mode = holdsSecret && process.platform !== 'win32' ? ' with mode 600, since a secret belongs in it' : '';
-  context.print(`Wrote ${file}${mode}. Complete it, then validate it:
+  const kept = holdsSecret ? `, ${thisSystem.newSecretFile}, since a secret belongs in it` : '';
+  context.print(`Wrote ${file}${kept}. Complete it, then validate it:
   scheduled-events-bridge check --offline --config ${file}
 For completion in an editor, in the folder of that file:
   scheduled-events-bridge config schema --output ${schemaFile}

@@ -1,4 +1,5 @@
 import { systemClock } from '../clock.ts';
+import { thisSystem } from '../operating-system.ts';
 import { type EmitTestAnswer, emitTestRequest } from '../requests/emit-test.ts';
 import { sinks } from '../sinks/registry.ts';
 import { type CommandContext, describeVerb, type Verb } from './command-context.ts';
@@ -47,7 +48,7 @@ async function ask(directory: string, signal: AbortSignal): Promise<EmitTestAnsw
 
 const unanswered = {
   'no-service': (directory: string): string =>
-    `No service is running with the state directory ${directory}. Start it (systemctl start scheduled-events-bridge), then try again.`,
+    `No service is running with the state directory ${directory}. Start it (${thisSystem.startService}), then try again.`,
   'no-answer': (directory: string): string =>
     `The service with the state directory ${directory} did not answer within ${answerMs / 1000} s, so it is not known whether a test record was created: status shows its health, for instance a full disk.`,
 };

@@ -1,3 +1,4 @@
+import { type OperatingSystem, thisSystem } from '../operating-system.ts';
 import type { SenderFacts } from '../sender/sender-process.ts';
 
 /** The facts by which a sender process is judged. */
@@ -9,9 +10,9 @@ const tooManyDeaths = 3;
 const keepsDying = ({ recentDeaths }: SenderFigures): boolean => recentDeaths >= tooManyDeaths;
 
 /** For `status` and `check`: what is wrong with a sender process and what to do, also where its destination is up to date. */
-export function senderProblem(sender: SenderFigures): string | null {
+export function senderProblem(sender: SenderFigures, system: OperatingSystem = thisSystem): string | null {
   if (!keepsDying(sender) || sender.lastDeath === null) return null;
-  return `A sender process failed ${sender.recentDeaths} times in the last 10 min: ${sender.lastDeath.reason} Check the log of the service (journalctl -u scheduled-events-bridge) and the free memory of the VM.`;
+  return `A sender process failed ${sender.recentDeaths} times in the last 10 min: ${sender.lastDeath.reason} Check the log of the service (${system.showServiceLog}) and the free memory of the VM.`;
 }
 
 /** The same for `/healthz` and `systemctl status`: one clause. */

@@ -1,7 +1,6 @@
 import { makeConfiguration } from '../../infra/bridge-configuration.ts';
 import { tokenFailure } from '../../src/azure/token-failure.ts';
 import * as remedy from '../../src/check/remedy.ts';
-import { setClock } from '../../src/cli/check/clock.ts';
 import { ConsumerGroupNotFoundError } from '../../src/consumer/index.ts';
 import * as hubRemedy from '../../src/sinks/event-hubs/remedy.ts';
 import * as ruleRemedy from '../../src/sinks/log-analytics/remedy.ts';
@@ -43,11 +42,7 @@ const hub = { namespace, eventHub: 'vm-lifecycle' };
 const ruleId = `dcr-${'0'.repeat(32)}`;
 
 /** `subscription` is a part of what the others print. */
-type RemedyName =
-  | Exclude<keyof typeof remedy, 'subscription'>
-  | keyof typeof hubRemedy
-  | keyof typeof ruleRemedy
-  | 'setClock';
+type RemedyName = Exclude<keyof typeof remedy, 'subscription'> | keyof typeof hubRemedy | keyof typeof ruleRemedy;
 
 /** What `check` and `tail` print, by the function that makes it: every branch of it. A new function has no row and does not compile. */
 const remedies: Readonly<Record<RemedyName, (vm: remedy.KnownVm) => readonly string[]>> = {
@@ -70,7 +65,6 @@ const remedies: Readonly<Record<RemedyName, (vm: remedy.KnownVm) => readonly str
   listRules: (vm) => [ruleRemedy.listRules(vm)],
   queryFor: () => [ruleRemedy.queryFor('Custom-VmLifecycle_CL', '0123')],
   assignRole: () => [remedy.assignRole('Reader', clientId, inGroup('rg', 'virtualmachines/web_3'))],
-  setClock: () => [setClock('linux'), setClock('win32')],
 };
 
 /** The file that a function is in. */

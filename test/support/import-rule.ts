@@ -76,6 +76,7 @@ const mayImport: Readonly<Record<string, readonly string[] | typeof everything>>
   config: ['sinks/registry.ts', 'host/in-cluster.ts'],
   log: [],
   clock: [],
+  'operating-system': [],
   terminal: [],
   process: [],
 };
@@ -104,7 +105,7 @@ function judge({ from, what, typesOnly }: Import): string[] {
   const allowed = mayImport[importer];
   if (allowed === undefined) return [`${from} is in ${importer}, which has no row in the import rule`];
   if (allowed === everything || allowed.includes(imported) || allowed.includes(what.slice('src/'.length))) return [];
-  const forAll = imported === 'log' || imported === 'clock' || (imported === 'config' && typesOnly);
+  const forAll = ['log', 'clock', 'operating-system'].includes(imported) || (imported === 'config' && typesOnly);
   if (forAll && !alone.includes(importer)) return [];
   const also = imported === 'config' && !typesOnly ? ' (only its types)' : '';
   return [`${from} imports ${what}: ${importer} may not import ${imported}${also}`];

@@ -2,19 +2,28 @@ import { join } from 'node:path';
 import { disablingFile, isApprovingDisabled } from '../../approver/disabled.ts';
 import { ok, warning } from '../../check/finding.ts';
 import type { Config } from '../../config.ts';
+import type { OperatingSystem } from '../../operating-system.ts';
 import type { CheckContext } from './context.ts';
 import type { Finding } from './finding.ts';
 
-export function checkApprove({ config }: CheckContext): readonly Finding[] {
+export function checkApprove({ config, system }: CheckContext): readonly Finding[] {
   const switchOffFile = join(config.stateDirectory, disablingFile);
   const isSwitchedOff = isApprovingDisabled(config.stateDirectory);
-  return [approveFinding(config.approve, { switchOffFile, isSwitchedOff })];
+  return [approveFinding(config.approve, { switchOffFile, isSwitchedOff, system })];
 }
 
 /** The approval policy in words. */
 export function approveFinding(
   { userInitiated, freezeUpToSeconds, onBehalfOf, onBehalfAfterSeconds }: Config['approve'],
-  { switchOffFile, isSwitchedOff }: { readonly switchOffFile: string; readonly isSwitchedOff: boolean },
+  {
+    switchOffFile,
+    isSwitchedOff,
+    system,
+  }: {
+    readonly switchOffFile: string;
+    readonly isSwitchedOff: boolean;
+    readonly system: Pick<OperatingSystem, 'removeFile'>;
+  },
 ): Finding {
   const what = 'approve.policy';
   const kinds = [
@@ -32,7 +41,7 @@ export function approveFinding(
     return warning(
       what,
       `Nothing is approved while ${switchOffFile} exists. Without it: ${list}.`,
-      `rm ${switchOffFile}`,
+      system.removeFile(switchOffFile),
     );
   }
   return ok(

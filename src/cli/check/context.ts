@@ -4,12 +4,14 @@ import { classify } from '../../azure/errors.ts';
 import { managedIdentityTokens } from '../../azure/token-source.ts';
 import { readClaims } from '../../check/claims.ts';
 import { type SinkCheckContext, type TokenSeen, tokenMs } from '../../check/context.ts';
+import { accessTo } from '../../check/windows-access.ts';
 import type { Config } from '../../config.ts';
 import { createImds, type Imds, type InstanceAnswer } from '../../imds/client.ts';
 import { createDiscovery, type Locate } from '../../imds/discover.ts';
 import { observerFrom, observerWithoutMetadata, parseInstance, parseTags } from '../../imds/instance.ts';
 import type { Observer, PollResult } from '../../lifecycle/scheduled-event.ts';
 import { silentLog } from '../../log.ts';
+import type { OperatingSystem } from '../../operating-system.ts';
 import { tokenScopes } from '../../sinks/registry.ts';
 import type { ParsedEntry } from '../../sinks/sink.ts';
 import { Failure } from '../exit-codes.ts';
@@ -20,7 +22,7 @@ import { type StateSeen, seeState } from './see-state.ts';
 /** The input of the checks. What several of them need is fetched once, when the first of them needs it. */
 export interface CheckContext extends SinkCheckContext {
   readonly config: Config;
-  readonly platform: NodeJS.Platform;
+  readonly system: OperatingSystem;
   readonly credential: BridgeCredential;
   /** Reports on a terminal why the check takes longer. */
   report(sentence: string): void;
@@ -48,10 +50,10 @@ const mostTries = 3;
 const explainAfterMs = 3_000;
 
 export interface CheckContextOptions
-  extends Pick<CheckContext, 'config' | 'clock' | 'platform' | 'write' | 'offline' | 'signal' | 'report'> {}
+  extends Pick<CheckContext, 'config' | 'clock' | 'system' | 'write' | 'offline' | 'signal' | 'report'> {}
 
 export function createCheckContext(options: CheckContextOptions): CheckContext {
-  const { config, clock, signal, report } = options;
+  const { config, clock, signal, report, system } = options;
   const locate: Locate | null = config.imds.endpoint === 'auto' ? createDiscovery({ clock, log: silentLog }) : null;
   const credential = createCredential({
     source: managedIdentityTokens(config.identity.clientId),
@@ -62,7 +64,7 @@ export function createCheckContext(options: CheckContextOptions): CheckContext {
   const state = once(() => seeState(config.stateDirectory));
   const status = once(async (): Promise<Status | Failure> => {
     try {
-      return await readStatus(config.stateDirectory, { clock, maxMegabytes: config.outbox.maxMegabytes });
+      return await readStatus(config.stateDirectory, { clock, maxMegabytes: config.outbox.maxMegabytes, system });
     } catch (error) {
       if (error instanceof Failure) return error;
       throw error;
@@ -162,6 +164,7 @@ export function createCheckContext(options: CheckContextOptions): CheckContext {
     ...options,
     stateDirectory: config.stateDirectory,
     credential,
+    accessTo,
     state,
     status,
     instance,

@@ -1,5 +1,6 @@
 import { ok, problem, warning } from '../../check/finding.ts';
 import { formatDuration } from '../../clock.ts';
+import type { OperatingSystem } from '../../operating-system.ts';
 import { Failure } from '../exit-codes.ts';
 import { plain, sinkName } from '../outbox/plain.ts';
 import type { StatusSink } from '../status/facts.ts';
@@ -11,20 +12,22 @@ import type { Finding } from './finding.ts';
 /** After the destinations themselves: where one of them can be reached now, only this says that its records wait all the same. */
 export async function checkDelivery(context: CheckContext): Promise<readonly Finding[]> {
   const status = await context.status();
-  return status instanceof Failure ? [] : [deliveryFinding(status)];
+  return status instanceof Failure ? [] : [deliveryFinding(status, context.system)];
 }
 
 /** One line for all destinations: the worst of them first. */
-export function deliveryFinding({ sinks, at, running }: Pick<Status, 'sinks' | 'at' | 'running'>): Finding {
+export function deliveryFinding(
+  { sinks, at, running }: Pick<Status, 'sinks' | 'at' | 'running'>,
+  { bridge }: Pick<OperatingSystem, 'bridge'>,
+): Finding {
   const what = 'delivery.backlog';
   const configured = sinks.filter(({ state }) => state !== 'not-configured');
   const held = configured.flatMap((sink) => undelivered(sink, { at, running }) ?? []);
   if (held.length > 0 && running !== false) {
-    const remedy = 'sudo scheduled-events-bridge outbox retry --now';
-    return { ...problem(what, held.join(' '), remedy), exit: 'actionRequired' };
+    return { ...problem(what, held.join(' '), bridge('outbox retry --now')), exit: 'actionRequired' };
   }
   const dead = configured.flatMap((sink) => deadLetters(sink) ?? []);
-  if (dead.length > 0) return warning(what, dead.join(' '), 'sudo scheduled-events-bridge outbox list --state dead');
+  if (dead.length > 0) return warning(what, dead.join(' '), bridge('outbox list --state dead'));
   const waiting = configured.filter(({ waiting: count }) => count > 0);
   if (waiting.length === 0) return ok(what, 'No records wait for a destination.');
   const message = waiting.map((sink) => waits(sink)).join(' ');

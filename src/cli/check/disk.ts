@@ -1,5 +1,6 @@
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   openSync,
   readdirSync,
@@ -10,7 +11,11 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { sentence } from '../../azure/failure.ts';
 import { notProven, ok, problem, warning } from '../../check/finding.ts';
+import { type AccessRights, listed } from '../../check/sddl.ts';
+import { keepFolderFromOthers } from '../../check/windows-access.ts';
+import type { OperatingSystem } from '../../operating-system.ts';
 import { explained } from '../../outbox/store/directory.ts';
 import { limitBytes } from '../../outbox/store/retention.ts';
 import type { CheckContext } from './context.ts';
@@ -32,18 +37,24 @@ export interface DiskSeen {
   readonly network: string | null;
   /** What keeps this account from writing there; null: nothing. */
   readonly fault: { readonly code: string; readonly reason: string } | null;
+  /** The user of this process; null on Windows, where rights are not by owner and mode. */
   readonly account: number | null;
+  /** Whether the directory is on the temporary disk of the VM. */
+  readonly isTemporary: boolean;
+  /** On Windows, who may read and change it; null where that is not known. */
+  readonly access: AccessRights | null;
 }
 
 /** As much as the smallest commit takes. */
 const trialBytes = 16 * 1024;
 
-export function checkDisk({ config }: CheckContext): readonly Finding[] {
+export async function checkDisk({ config, system, accessTo }: CheckContext): Promise<readonly Finding[]> {
   const { stateDirectory, outbox } = config;
-  return diskFindings(seeDisk(stateDirectory), { maxMegabytes: outbox.maxMegabytes, nameOf: accountNames() });
+  const on = { maxMegabytes: outbox.maxMegabytes, nameOf: accountNames(), system };
+  return diskFindings(seeDisk(stateDirectory, await accessTo(stateDirectory)), on);
 }
 
-export function seeDisk(stateDirectory: string): DiskSeen {
+export function seeDisk(stateDirectory: string, access: AccessRights | null = null): DiskSeen {
   const directory = resolve(stateDirectory);
   const standing = nearest(directory);
   const exists = standing === directory;
@@ -62,10 +73,25 @@ export function seeDisk(stateDirectory: string): DiskSeen {
     foreign: stats.filter((one) => one.owner !== owner).map(({ file, owner: of }) => ({ file, owner: of })),
     freeBytes: bavail * bsize,
     ownBytes: stats.reduce((sum, { bytes }) => sum + bytes, 0),
-    network: networkNames[type] ?? null,
+    network: networkNames[type] ?? (/^\\\\[^?.]/.test(directory) ? 'SMB' : null),
     fault: tryToWrite(directory, exists),
     account: process.getuid?.() ?? null,
+    isTemporary: isTemporary(standing),
+    access,
   };
+}
+
+/**
+ * Azure's agents put this file on the temporary disk, which loses its content when the VM is redeployed, resized or deallocated.
+ * https://learn.microsoft.com/azure/virtual-machines/managed-disks-overview#temporary-disk
+ */
+const temporaryMark = 'DATALOSS_WARNING_README.txt';
+
+function isTemporary(directory: string): boolean {
+  for (let path = directory; ; path = dirname(path)) {
+    if (existsSync(join(path, temporaryMark))) return true;
+    if (dirname(path) === path) return false;
+  }
 }
 
 /** The directory itself, or what there is above it. */
@@ -125,34 +151,38 @@ function failureFrom(error: unknown): DiskSeen['fault'] {
 const leastFreeBytes = 8 * 2 ** 20;
 const ampleBytes = 16 * 2 ** 20;
 
-export function diskFindings(
-  seen: DiskSeen,
-  on: { readonly maxMegabytes: number; readonly nameOf: (uid: number) => string },
-): readonly Finding[] {
-  return [directory(seen, on), owner(seen, on), space(seen, on)];
-}
+export const diskFindings = (seen: DiskSeen, on: On): readonly Finding[] => [
+  directory(seen, on),
+  owner(seen, on),
+  space(seen, on),
+];
 
 interface On {
   readonly maxMegabytes: number;
   readonly nameOf: (uid: number) => string;
+  readonly system: OperatingSystem;
 }
 
-function directory(seen: DiskSeen, { nameOf }: On): Finding {
+function directory(seen: DiskSeen, { nameOf, system }: On): Finding {
   const what = 'disk.directory';
-  const { directory: path, exists, owner: uid, mode, fault, network, account } = seen;
+  const { directory: path, exists, owner: uid, mode, fault, network, account, isTemporary } = seen;
   const isDenied = fault !== null && ['EACCES', 'EPERM'].includes(fault.code);
   if (fault && ['ENOSPC', 'EDQUOT'].includes(fault.code)) {
     const message = `Nothing can be written in ${path}: the disk is full. Records are kept in memory until there is space.`;
-    return problem(what, message, `df -h ${path}`);
+    return problem(what, message, system.showFreeSpace(path));
   }
-  if (isDenied && exists && account !== uid) {
+  if (isDenied && exists && account === null) {
+    const message = `This user may not write in ${path}: run check as ${system.administrator}.`;
+    return notProven(what, message, system.showAccess(path));
+  }
+  if (isDenied && exists && account !== null && account !== uid) {
     return notProven(
       what,
-      `${path} belongs to ${nameOf(uid)}; check runs as ${account === null ? 'another account' : nameOf(account)}, which may not write it. Run check as ${nameOf(uid)} or as root.`,
+      `${path} belongs to ${nameOf(uid)}; check runs as ${nameOf(account)}, which may not write it. Run check as ${nameOf(uid)} or as root.`,
     );
   }
   if (fault) {
-    const remedy = isDenied && exists ? `chmod u+rwx ${path}` : `ls -ld ${path} ${dirname(path)}`;
+    const remedy = isDenied && exists ? `chmod u+rwx ${path}` : system.showAccess(path, dirname(path));
     return problem(what, `Nothing can be written in the state directory: ${fault.reason}.`, remedy);
   }
   if (!exists && seen.freeBytes < leastFreeBytes)
@@ -166,14 +196,22 @@ function directory(seen: DiskSeen, { nameOf }: On): Finding {
     const message = `${path} is on a network file system (${network}): the outbox needs a local disk of this VM, where file locks are reliable.`;
     return warning(what, message);
   }
+  if (isTemporary) {
+    const message = `${path} is on the temporary disk of this VM: records that are not delivered yet are lost when the VM is redeployed, resized or deallocated. Use another disk.`;
+    return warning(what, message);
+  }
+  if (account === null) return ok(what, `${path} is writable.`);
   const users = uid === 0 ? 'root' : `${nameOf(uid)} or as root`;
   return ok(what, `${path} is writable and owned by ${nameOf(uid)}; run the service as ${users}.`);
 }
 
-function owner({ directory: path, exists, owner: uid, foreign, account }: DiskSeen, { nameOf }: On): Finding {
+function owner(
+  { directory: path, exists, owner: uid, foreign, account, access }: DiskSeen,
+  { nameOf, system }: On,
+): Finding {
   const what = 'disk.owner';
   if (!exists) return ok(what, `There are no files yet.`);
-  if (account === null) return notProven(what, 'File permissions are not checked on this system.');
+  if (account === null) return rights(path, access, system);
   const [first] = foreign;
   if (!first) return ok(what, `Everything in it belongs to ${nameOf(uid)} too.`);
   const files = foreign.map(({ file }) => file).join(', ');
@@ -183,18 +221,32 @@ function owner({ directory: path, exists, owner: uid, foreign, account }: DiskSe
   return uid === 0 ? warning(what, message, remedy) : problem(what, message, remedy);
 }
 
-function space({ directory: path, freeBytes, ownBytes }: DiskSeen, { maxMegabytes }: On): Finding {
+function rights(path: string, access: AccessRights | null, system: OperatingSystem): Finding {
+  const what = 'disk.owner';
+  if (access === null)
+    return notProven(what, `This user may not see who can read and change ${path}.`, system.showAccess(path));
+  const readers = `${path} can be read by ${listed(access.readers)}`;
+  if (access.writers.length === 0) return ok(what, `${readers}; only administrators and the service can change it.`);
+  const message = `${readers}. ${sentence(listed(access.writers))} can change it, and with it what is sent.`;
+  return warning(what, message, keepFolderFromOthers(path));
+}
+
+function space({ directory: path, freeBytes, ownBytes }: DiskSeen, { maxMegabytes, system }: On): Finding {
   const what = 'disk.space';
   const limit = limitBytes({ maxMegabytes, freeBytes, ownBytes, usedBytes: ownBytes });
   const message = `${megabytes(freeBytes)} are free on the disk of ${path}, so the outbox may use ${megabytes(limit)}`;
   if (freeBytes < leastFreeBytes) {
-    return problem(what, `${message}: too little. Free some space, or mount a larger disk there.`, `df -h ${path}`);
+    return problem(
+      what,
+      `${message}: too little. Free some space, or mount a larger disk there.`,
+      system.showFreeSpace(path),
+    );
   }
   if (limit < Math.min(ampleBytes, maxMegabytes * 2 ** 20)) {
     return warning(
       what,
       `${message}: it uses at most 5 % of the free space. In a long outage the oldest records would be discarded.`,
-      `df -h ${path}`,
+      system.showFreeSpace(path),
     );
   }
   return ok(what, `${message}.`);
@@ -214,7 +266,7 @@ export function accountNames(file = '/etc/passwd'): (uid: number) => string {
       if (name && uid && !names.has(Number(uid))) names.set(Number(uid), name);
     }
   } catch {
-    // Windows has none.
+    // A container without one.
   }
   return (uid) => names.get(uid) ?? `the account ${uid}`;
 }

@@ -4,6 +4,7 @@ import type { InstanceAnswer } from '../../imds/client.ts';
 import { newestInstanceVersion } from '../../imds/instance-version.ts';
 import type { EventsDocument, Observer, PollResult, ScheduledEvent } from '../../lifecycle/scheduled-event.ts';
 import { affects } from '../../lifecycle/scope.ts';
+import type { OperatingSystem } from '../../operating-system.ts';
 import type { CheckContext } from './context.ts';
 import type { Finding } from './finding.ts';
 
@@ -25,6 +26,7 @@ export async function checkImds(context: CheckContext): Promise<readonly Finding
     stored,
     seen,
     witnessRate: scope.witnessRate,
+    system: context.system,
   });
 }
 
@@ -40,6 +42,7 @@ export interface ImdsSeen {
   readonly stored: Observer | null;
   readonly seen: PollResult;
   readonly witnessRate: number;
+  readonly system: Pick<OperatingSystem, 'askMetadata'>;
 }
 
 export const imdsFindings = (imds: ImdsSeen): readonly Finding[] => [
@@ -49,11 +52,11 @@ export const imdsFindings = (imds: ImdsSeen): readonly Finding[] => [
   neighbours(imds),
 ];
 
-function instance({ answer, endpoint, vm, isNameConfigured, stored }: ImdsSeen): Finding {
+function instance({ answer, endpoint, vm, isNameConfigured, stored, system }: ImdsSeen): Finding {
   const what = 'imds.instance';
   const remedy =
     answer.kind === 'unavailable'
-      ? remedyFor(answer.code, endpoint, `instance?api-version=${newestInstanceVersion}`, vm)
+      ? remedyFor(answer.code, `instance?api-version=${newestInstanceVersion}`, { endpoint, vm, system })
       : undefined;
   if (answer.kind === 'unavailable' && !isNameConfigured) return problem(what, answer.reason, remedy);
   if (vm === null) {
@@ -78,10 +81,10 @@ function instance({ answer, endpoint, vm, isNameConfigured, stored }: ImdsSeen):
   return answer.kind === 'unavailable' ? warning(what, message, remedy) : ok(what, message);
 }
 
-function document({ seen, endpoint, apiVersion, vm }: ImdsSeen): Finding {
+function document({ seen, endpoint, apiVersion, vm, system }: ImdsSeen): Finding {
   if (seen.kind === 'unavailable') {
     const path = `scheduledevents?api-version=${apiVersion}`;
-    return problem('imds.document', seen.reason, remedyFor(seen.code, endpoint, path, vm));
+    return problem('imds.document', seen.reason, remedyFor(seen.code, path, { endpoint, vm, system }));
   }
   if (seen.kind === 'unchanged') return ok('imds.document', 'The metadata service returns scheduled events.');
   const { incarnation, events, unreadable } = seen.document;
@@ -145,9 +148,13 @@ function neighbours({ answer, vm, witnessRate }: ImdsSeen): Finding {
 }
 
 /** What shows whether the VM or this program is refused: the same request by another program. */
-function remedyFor(code: string, endpoint: string, path: string, vm: Observer | null): string | undefined {
+function remedyFor(
+  code: string,
+  path: string,
+  { endpoint, vm, system }: Pick<ImdsSeen, 'endpoint' | 'vm' | 'system'>,
+): string | undefined {
   if (code === 'aborted') return undefined;
   if (code === 'http-401' || code === 'http-403') return showProxyAgent(vm);
   const base = endpoint === 'auto' ? 'http://169.254.169.254' : endpoint.replace(/\/+$/, '');
-  return `curl -sS -m 10 --noproxy "*" -H Metadata:true "${base}/metadata/${path}"`;
+  return system.askMetadata(`${base}/metadata/${path}`);
 }

@@ -1,13 +1,18 @@
 import { ok, warning } from '../../check/finding.ts';
+import type { OperatingSystem } from '../../operating-system.ts';
 import { installationHere } from '../../service/here.ts';
-import { serviceName } from '../../service/names.ts';
 import type { InstallationRecord } from '../../service/plan.ts';
+import type { CheckContext } from './context.ts';
 import type { Finding } from './finding.ts';
 
 /** Nothing where no service is installed on this machine, or where this account may not see it. */
-export const checkInstallation = (): readonly Finding[] => installationFindings(installationHere());
+export const checkInstallation = ({ system }: CheckContext): readonly Finding[] =>
+  installationFindings(installationHere(), system);
 
-export function installationFindings(record: Pick<InstallationRecord, 'ready' | 'refused'> | null): readonly Finding[] {
+export function installationFindings(
+  record: Pick<InstallationRecord, 'ready' | 'refused'> | null,
+  { bridge }: Pick<OperatingSystem, 'bridge'>,
+): readonly Finding[] {
   if (record === null) return [];
   const { ready, refused } = record;
   const what = 'installation.version';
@@ -17,7 +22,7 @@ export function installationFindings(record: Pick<InstallationRecord, 'ready' | 
     warning(
       what,
       `Version ${refused.version} was installed, but ${ready.folder} was ready last: ${refused.because}`,
-      `sudo ${serviceName} service status`,
+      bridge('service status'),
     ),
   ];
 }

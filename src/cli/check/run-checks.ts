@@ -1,5 +1,7 @@
 import { systemClock } from '../../clock.ts';
 import { loadConfig } from '../../config/load-config.ts';
+import { environmentOf } from '../../config/options.ts';
+import { operatingSystemOf } from '../../operating-system.ts';
 import { setProcessWide, UnusableSetting } from '../../process/process-wide.ts';
 import { formatFor } from '../../process/text-format.ts';
 import { version } from '../../process/version.ts';
@@ -21,6 +23,7 @@ export interface CheckOptions {
 export async function runChecks(options: CheckOptions, { env, stop, print }: CommandContext): Promise<Judgement> {
   const clock = systemClock;
   const platform = process.platform;
+  const system = operatingSystemOf(platform);
   const offline = options.offline === true;
   const format = formatFor(process.stdout, env);
   const all: Finding[] = [];
@@ -29,13 +32,13 @@ export async function runChecks(options: CheckOptions, { env, stop, print }: Com
     if (!options.json) print(classText(name, findings, format));
   };
 
-  const configured = configure(options, env, platform);
+  const configured = await configure(options, env, platform);
   add('configuration', configured.findings);
   if (configured.config) {
     const context = createCheckContext({
       config: configured.config,
       clock,
-      platform,
+      system,
       write: options.write === true,
       offline,
       signal: stop,
@@ -63,15 +66,16 @@ export async function runChecks(options: CheckOptions, { env, stop, print }: Com
 }
 
 /** Reads the configuration and sets what is process-wide; everything wrong with either is a finding. */
-function configure(options: CheckOptions, env: NodeJS.ProcessEnv, platform: NodeJS.Platform) {
+async function configure(options: CheckOptions, env: NodeJS.ProcessEnv, platform: NodeJS.Platform) {
   const loaded = loadConfig({ file: options.config, env, platform });
   if (!loaded.config) return { config: null, findings: problemFindings(loaded.problems) };
   try {
     // Before anything is changed in there.
-    const given = { ...env };
+    const given = { ...environmentOf(env, platform) };
     const warnings = setProcessWide(loaded.config, env, loaded.sourceOf);
-    const file = loaded.file === null ? null : seeFile(loaded.file, platform);
-    return { config: loaded.config, findings: configurationFindings(loaded, { file, env: given, warnings }) };
+    const file = loaded.file === null ? null : await seeFile(loaded.file, platform);
+    const on = { file, env: given, warnings, system: operatingSystemOf(platform) };
+    return { config: loaded.config, findings: configurationFindings(loaded, on) };
   } catch (error) {
     if (error instanceof UnusableSetting) return { config: null, findings: problemFindings([error.message]) };
     throw error;

@@ -4,6 +4,7 @@ import { finding, notProven, ok, problem, warning } from '../../check/finding.ts
 import { formatDuration } from '../../clock.ts';
 import { pollRemark } from '../../health/poll-condition.ts';
 import { senderProblem } from '../../health/sender-condition.ts';
+import type { OperatingSystem } from '../../operating-system.ts';
 import { faultOf, OutboxTooNew } from '../../outbox/store/errors.ts';
 import { layoutOf } from '../../outbox/store/layout.ts';
 import { Failure } from '../exit-codes.ts';
@@ -20,7 +21,12 @@ export async function checkState(context: CheckContext): Promise<readonly Findin
   const isBlind = !(status instanceof Failure) && status.service !== null && isProblem(status.service.poll);
   // Polled only when the service gets no document, to find out which side is at fault.
   const isAnswered = isBlind && !context.offline ? (await context.document()).kind !== 'unavailable' : null;
-  return stateFindings(context.state(), { directory: context.config.stateDirectory, status, isAnswered });
+  return stateFindings(context.state(), {
+    directory: context.config.stateDirectory,
+    status,
+    isAnswered,
+    system: context.system,
+  });
 }
 
 export interface StateContext {
@@ -28,6 +34,7 @@ export interface StateContext {
   readonly status: Status | Failure;
   /** Whether this check gets documents of the metadata service, where the service has none; null: not asked. */
   readonly isAnswered: boolean | null;
+  readonly system: OperatingSystem;
 }
 
 const isProblem = (poll: ServiceFacts['poll']): boolean => pollRemark(poll)?.isProblem === true;
@@ -38,10 +45,9 @@ export const stateFindings = (seen: StateSeen, on: StateContext): readonly Findi
   outbox(seen, on),
 ];
 
-const restart = 'sudo systemctl restart scheduled-events-bridge';
-
-function service(seen: StateSeen, { directory, status, isAnswered }: StateContext): Finding {
+function service(seen: StateSeen, { directory, status, isAnswered, system }: StateContext): Finding {
   const what = 'state.service';
+  const { startService: start, restartService: restart } = system;
   if (status instanceof Failure) {
     if (status.reason === 'actionRequired')
       return { ...problem(what, status.message, restart), exit: 'actionRequired' };
@@ -49,7 +55,7 @@ function service(seen: StateSeen, { directory, status, isAnswered }: StateContex
     if (seen.running)
       return warning(what, `A service holds ${directory} and does not answer status requests.`, restart);
     if (seen.report === null && seen.error === null) return ok(what, `No service has run with ${directory} yet.`);
-    return warning(what, `No service runs with ${directory}.`, 'sudo systemctl start scheduled-events-bridge');
+    return warning(what, `No service runs with ${directory}.`, start);
   }
   const { running, answer, service: facts, document } = status;
   if (running === false) {
@@ -58,41 +64,44 @@ function service(seen: StateSeen, { directory, status, isAnswered }: StateContex
     return warning(
       what,
       `No service runs with ${directory}; the last one ${last}. Start it, unless it was stopped on purpose.`,
-      'sudo systemctl start scheduled-events-bridge',
+      start,
     );
   }
   if (answer === 'silent') {
     const lastSeen = document.lastSeenAt === null ? '' : ` The last document on disk is of ${document.lastSeenAt}.`;
     return {
-      ...problem(what, notResponding({ stateDirectory: directory, lastSeen }), restart),
+      ...problem(what, notResponding({ stateDirectory: directory, lastSeen }, system), restart),
       exit: 'actionRequired',
     };
   }
   if (facts === null) {
     const denied = answer === 'denied' || running === null;
     return denied
-      ? notProven(what, `This user may not query the service with ${directory}: run check as its user or as root.`)
+      ? notProven(
+          what,
+          `This user may not query the service with ${directory}: run check as its user or as ${system.administrator}.`,
+        )
       : warning(
           what,
           `A service holds ${directory} and does not answer status requests: it is starting, or is an older version.`,
         );
   }
-  return polling(facts, { directory, isAnswered });
+  return polling(facts, { directory, isAnswered, system });
 }
 
 function polling(
   { pid, version, poll, stuck, senders }: ServiceFacts,
-  { directory, isAnswered }: Pick<StateContext, 'directory' | 'isAnswered'>,
+  { directory, isAnswered, system }: Omit<StateContext, 'status'>,
 ): Finding {
   const what = 'state.service';
+  const restart = system.restartService;
   const runs = `A service runs with ${directory} (pid ${pid}, version ${version})`;
   const [first] = stuck;
   if (first !== undefined) return { ...problem(what, `${runs}. ${first}`, restart), exit: 'actionRequired' };
   const remark = pollRemark(poll);
-  const [failing] = senders.flatMap((sender) => senderProblem(sender) ?? []);
+  const [failing] = senders.flatMap((sender) => senderProblem(sender, system) ?? []);
   if (failing !== undefined && !remark?.isProblem) {
-    const log = 'sudo journalctl -u scheduled-events-bridge';
-    return { ...problem(what, `${runs}. ${failing}`, log), exit: 'actionRequired' };
+    return { ...problem(what, `${runs}. ${failing}`, system.showServiceLog), exit: 'actionRequired' };
   }
   if (remark === null) {
     const age = formatDuration(poll.documentAgeSeconds ?? 0);
@@ -105,7 +114,7 @@ function polling(
 }
 
 /** Only the running process knows. */
-function memory({ directory, status }: StateContext): readonly Finding[] {
+function memory({ directory, status, system }: StateContext): readonly Finding[] {
   const what = 'state.memory';
   if (status instanceof Failure || status.service === null) return [];
   const { inMemoryOnly: count, storageTrouble } = status.service;
@@ -115,14 +124,14 @@ function memory({ directory, status }: StateContext): readonly Finding[] {
     storageTrouble === null
       ? 'Records are being written again.'
       : `Nothing could be written in ${directory} since ${storageTrouble.since}: ${storageTrouble.reason}.`;
-  return [problem(what, `${why}${held}`, `df -h ${directory}`)];
+  return [problem(what, `${why}${held}`, system.showFreeSpace(directory))];
 }
 
-function outbox({ report, error, running }: StateSeen, { directory }: StateContext): Finding {
+function outbox({ report, error, running }: StateSeen, { directory, system }: StateContext): Finding {
   const what = 'state.outbox';
   const { outbox: path } = layoutOf(directory);
   if (error instanceof OutboxTooNew) return { ...finding(what, 'problem', error.message), exit: 'newerOutbox' };
-  if (error !== null) return unreadable(error, path, running);
+  if (error !== null) return unreadable(error, { path, running, system });
   if (report === null && running) return problem(what, noOutboxOfService(directory));
   if (report === null) return ok(what, `${path} does not exist yet; the service creates it at its first start.`);
   const { position, bytes, recovery } = report;
@@ -134,11 +143,22 @@ function outbox({ report, error, running }: StateSeen, { directory }: StateConte
   );
 }
 
-function unreadable(error: unknown, path: string, running: boolean | null): Finding {
+function unreadable(
+  error: unknown,
+  {
+    path,
+    running,
+    system,
+  }: { readonly path: string; readonly running: boolean | null; readonly system: OperatingSystem },
+): Finding {
   const what = 'state.outbox';
   const { kind, reason } = faultOf(error);
   const isDenied = !isReadable(path);
-  if (isDenied) return notProven(what, `${path} may not be read by this account: run check as the owner, or as root.`);
+  if (isDenied)
+    return notProven(
+      what,
+      `${path} may not be read by this account: run check as the owner, or as ${system.administrator}.`,
+    );
   if (kind === 'busy') return notProven(what, `${path} is being written at this moment: run check again.`);
   if (kind === 'full') return problem(what, `${path} cannot be read, since the disk is full (${reason}).`);
   const heals =
@@ -146,7 +166,7 @@ function unreadable(error: unknown, path: string, running: boolean | null): Find
   return problem(
     what,
     `${path} is damaged (${reason}). The service repairs it: at its start it ${heals}.`,
-    `sudo systemctl ${running ? 'restart' : 'start'} scheduled-events-bridge`,
+    running ? system.restartService : system.startService,
   );
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
+import { thisSystem } from '../../operating-system.ts';
 import { faultOf, OutboxTooNew } from '../../outbox/store/errors.ts';
 import { layoutOf } from '../../outbox/store/layout.ts';
 import { Failure } from '../exit-codes.ts';
@@ -56,13 +57,13 @@ export function explainUnread(error: unknown, directory: string): unknown {
   if (kind === 'busy') {
     return new Failure(
       'notDone',
-      `The outbox in ${directory} is locked by another program (${reason}): try again; if it lasts, find that program, for example with fuser.`,
+      `The outbox in ${directory} is locked by another program (${reason}): try again; if it lasts, find that program, for example with ${thisSystem.findHolder}.`,
     );
   }
   if (code === 'EACCES' || code === 'EPERM' || refusals.includes(code)) {
     return new Failure(
       'notDone',
-      `${nameOfUser()} has no permission to do that in ${directory}: run the command as ${ownerOf(directory)} or as root.`,
+      `${nameOfUser()} has no permission to do that in ${directory}: run the command as ${ownerOf(directory)} or as ${thisSystem.administrator}.`,
     );
   }
   return error;
@@ -80,6 +81,6 @@ function nameOfUser(): string {
 }
 
 function ownerOf(directory: string): string {
-  const uid = statSync(directory, { throwIfNoEntry: false })?.uid;
+  const uid = process.getuid && statSync(directory, { throwIfNoEntry: false })?.uid;
   return uid === undefined ? 'its owner' : `the user who owns it (uid ${uid})`;
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { lateSeconds, sinkState } from '../../health/sink-condition.ts';
 import type { Snapshot } from '../../health/snapshot.ts';
 import { askService, type ServiceAnswer } from '../../health/status-client.ts';
+import { type OperatingSystem, thisSystem } from '../../operating-system.ts';
 import { type OutboxReport, readOutbox } from '../../outbox/reader.ts';
 import { isServiceRunning } from '../../outbox/store/lock.ts';
 import { limitBytes } from '../../outbox/store/retention.ts';
@@ -22,16 +23,17 @@ export interface Status extends Facts {
 export interface StatusOptions {
   readonly clock: Clock;
   readonly maxMegabytes: number | null;
+  readonly system?: OperatingSystem;
   /** Where the service listens. Only tests choose. */
   readonly paths?: readonly string[];
 }
 
 /** @throws Failure where no service answers, and there is no outbox or none that can be read. */
 export async function readStatus(directory: string, options: StatusOptions): Promise<Status> {
-  const { clock, maxMegabytes } = options;
+  const { clock, maxMegabytes, system = thisSystem } = options;
   const { answer, running } = await queryService(directory, options);
   const snapshot = answer.kind === 'answered' ? answer.snapshot : null;
-  const figures = snapshot?.outbox ?? storedIn(directory, answer);
+  const figures = snapshot?.outbox ?? storedIn(directory, answer, system);
   const now = clock.now();
   const free = freeBytes(directory);
   const facts: Facts = {
@@ -64,7 +66,7 @@ export async function readStatus(directory: string, options: StatusOptions): Pro
       },
     },
   };
-  return { verdict: judge(facts), ...facts };
+  return { verdict: judge(facts, system), ...facts };
 }
 
 /** From its lock to its socket a service takes some milliseconds, and longer where it saves rows from a damaged file. */
@@ -86,12 +88,12 @@ export async function queryService(
   return { answer, running: isThere ? true : running };
 }
 
-function storedIn(directory: string, { kind }: ServiceAnswer): OutboxReport {
+function storedIn(directory: string, { kind }: ServiceAnswer, system: OperatingSystem): OutboxReport {
   try {
     return foundIn(directory, readOutbox);
   } catch (error) {
     if (kind === 'silent')
-      throw new Failure('actionRequired', notResponding({ stateDirectory: directory, lastSeen: '' }));
+      throw new Failure('actionRequired', notResponding({ stateDirectory: directory, lastSeen: '' }, system));
     throw error;
   }
 }

@@ -3,6 +3,7 @@ import { clockTime, size } from '../../health/moment.ts';
 import { pollRemark } from '../../health/poll-condition.ts';
 import { hasCommand } from '../../health/refusal.ts';
 import { senderProblem } from '../../health/sender-condition.ts';
+import type { OperatingSystem } from '../../operating-system.ts';
 import { plain, sinkName } from '../outbox/plain.ts';
 import type { Facts, StatusEvent, StatusSink } from './facts.ts';
 
@@ -27,7 +28,7 @@ const fullBytes = 2 ** 20;
 const fullShare = 0.7;
 
 /** Judges what is known. Pure; the order of the questions is that of how much is lost. */
-export function judge(facts: Facts): StatusVerdict {
+export function judge(facts: Facts, system: OperatingSystem): StatusVerdict {
   const { sinks } = facts;
   const questions: readonly Question[] = [
     stopped,
@@ -38,11 +39,11 @@ export function judge(facts: Facts): StatusVerdict {
     stuck,
     clockOff,
     ...sinks.map((sink) => () => undelivered(sink, facts)),
-    ...(facts.service?.senders ?? []).map((sender) => () => senderProblem(sender)),
+    ...(facts.service?.senders ?? []).map((sender) => () => senderProblem(sender, system)),
     nearlyFull,
     ...sinks.map((sink) => () => deadLetters(sink)),
   ];
-  const problems = questions.map((ask) => ask(facts)).filter((problem) => problem !== null);
+  const problems = questions.map((ask) => ask(facts, system)).filter((problem) => problem !== null);
   const notes = notesOf(facts);
   const [first, ...others] = problems;
   if (first === undefined) return { actionRequired: false, message: noProblem(facts), problems, notes };
@@ -50,38 +51,41 @@ export function judge(facts: Facts): StatusVerdict {
   return { actionRequired: true, message: first + more, problems, notes };
 }
 
-type Question = (facts: Facts) => string | null;
+type Question = (facts: Facts, system: OperatingSystem) => string | null;
 
-const stopped: Question = ({ running, document, at }) => {
+const stopped: Question = ({ running, document, at }, { startService }) => {
   if (running !== false) return null;
   const since = document.lastSeenAt === null ? '' : ` since ${clockTime(document.lastSeenAt, new Date(at))}`;
-  return `Not running: no events polled${since}. Start the service (Linux: systemctl start scheduled-events-bridge) and read its log if it ends again.`;
+  return `Not running: no events polled${since}. Start the service (${startService}) and read its log if it ends again.`;
 };
 
-const hung: Question = ({ answer, stateDirectory, document, at }) => {
+const hung: Question = ({ answer, stateDirectory, document, at }, system) => {
   if (answer !== 'silent') return null;
   const { lastSeenAt } = document;
   const lastSeen =
     lastSeenAt === null ? '' : ` The last document on disk is of ${clockTime(lastSeenAt, new Date(at))}.`;
-  return notResponding({ stateDirectory, lastSeen });
+  return notResponding({ stateDirectory, lastSeen }, system);
 };
 
 /** Also if the outbox cannot be read. */
-export const notResponding = ({ stateDirectory, lastSeen }: { stateDirectory: string; lastSeen: string }): string =>
-  `Not responding: the service with the state directory ${stateDirectory} did not answer within 2 s. It is stopped (SIGSTOP, a debugger, a frozen container) or hangs, and events are missed.${lastSeen} Resume it (kill -CONT), or restart it (systemctl restart scheduled-events-bridge); records that it holds in memory only are lost then.`;
+export const notResponding = (
+  { stateDirectory, lastSeen }: { stateDirectory: string; lastSeen: string },
+  { suspended, restartService }: Pick<OperatingSystem, 'suspended' | 'restartService'>,
+): string =>
+  `Not responding: the service with the state directory ${stateDirectory} did not answer within 2 s. It is stopped (${suspended.causes}) or hangs, and events are missed.${lastSeen} Resume it (${suspended.resume}), or restart it (${restartService}); records that it holds in memory only are lost then.`;
 
-const unasked: Question = ({ answer, running, stateDirectory }) => {
+const unasked: Question = ({ answer, running, stateDirectory }, { administrator }) => {
   if (answer === 'denied' || (answer === 'nobody' && running === null)) {
-    return `Unknown: this user may not query the service with the state directory ${stateDirectory}. Run status as the user of the service, or as root.`;
+    return `Unknown: this user may not query the service with the state directory ${stateDirectory}. Run status as the user of the service, or as ${administrator}.`;
   }
   return answer === 'nobody' && running === true
     ? `Unknown: a process holds ${stateDirectory} and does not answer status requests. It may be starting, be another command, be an older version, or have lost its socket (it creates a new one within a minute). Run status again in a minute; if it lasts, restart the service.`
     : null;
 };
 
-const disk: Question = ({ service, outbox, stateDirectory, at }) => {
+const disk: Question = ({ service, outbox, stateDirectory, at }, system) => {
   const { inMemoryOnly = 0, storageTrouble = null } = service ?? {};
-  const room = roomWords(outbox, stateDirectory);
+  const room = roomWords(outbox, stateDirectory, system);
   const since = storageTrouble === null ? '' : ` since ${clockTime(storageTrouble.since, new Date(at))}`;
   if (inMemoryOnly > 0) {
     const records = inMemoryOnly === 1 ? '1 record is' : `${inMemoryOnly} records are`;
@@ -97,9 +101,13 @@ const reasonWords = (fault: { readonly reason: string } | null, directory: strin
     ? 'They are being written now.'
     : `${plain(fault.reason)}: check the disk and the permissions of ${directory}; the service writes them as soon as it can.`;
 
-function roomWords({ readOnlyDisk, freeBytes }: Facts['outbox'], directory: string): string | null {
+function roomWords(
+  { readOnlyDisk, freeBytes }: Facts['outbox'],
+  directory: string,
+  { diskLog }: Pick<OperatingSystem, 'diskLog'>,
+): string | null {
   if (readOnlyDisk) {
-    return `The disk of ${directory} is mounted read-only: mount it writable; the kernel log has the reason. Until then records are kept in memory and sent from there.`;
+    return `The disk of ${directory} is mounted read-only: mount it writable; ${diskLog} has the reason. Until then records are kept in memory and sent from there.`;
   }
   if (freeBytes === null || freeBytes >= leastFreeBytes) return null;
   const state = freeBytes < fullBytes ? 'is full' : 'is nearly full';
@@ -115,10 +123,10 @@ const silence: Question = ({ service }) => {
 
 const stuck: Question = ({ service }) => service?.stuck[0] ?? null;
 
-const clockOff: Question = ({ document: { clockOffsetSeconds } }) => {
+const clockOff: Question = ({ document: { clockOffsetSeconds } }, { setClock }) => {
   if (clockOffsetSeconds === null || Math.abs(clockOffsetSeconds) < clockOffSeconds) return null;
   const way = clockOffsetSeconds > 0 ? 'behind' : 'ahead of';
-  return `The clock of this VM is ${formatDuration(clockOffsetSeconds)} ${way} Azure's, so tokens and certificates are refused. Set it (timedatectl, chronyc makestep; Windows: w32tm /resync).`;
+  return `The clock of this VM is ${formatDuration(clockOffsetSeconds)} ${way} Azure's, so tokens and certificates are refused. Set it (${setClock}).`;
 };
 
 /** The failure of a destination with pending records: an operator has to act, or it has lasted for two minutes. */

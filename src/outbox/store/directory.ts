@@ -27,7 +27,8 @@ export function makeDirectory(path: string): void {
 function make(path: string): void {
   if (statSync(path, ifFound)?.isDirectory()) return;
   const parent = dirname(path);
-  if (parent !== path) make(parent);
+  if (parent === path) throw new DirectoryUnusable('ENOENT', `There is no disk ${path}`, null);
+  make(parent);
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {

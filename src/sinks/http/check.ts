@@ -5,6 +5,8 @@ import { networkPathTo, probe } from '../../check/connectivity.ts';
 import { networkMs, type SinkCheckContext, tokenMs, withTokens } from '../../check/context.ts';
 import { commandIn, type Finding, notProven, ok, problem, warning } from '../../check/finding.ts';
 import { networkFindings, notAsked } from '../../check/network.ts';
+import { listed } from '../../check/sddl.ts';
+import { keepFileFromOthers } from '../../check/windows-access.ts';
 import type { CheckResult, SendResult } from '../sink.ts';
 import { destinationOf, type HttpConfig } from './config.ts';
 import type { httpFindings } from './findings.ts';
@@ -47,7 +49,7 @@ export async function checkHttp(config: HttpConfig, context: SinkCheckContext): 
 async function credentialFinding(
   config: HttpConfig,
   to: Destination,
-  { clock, stateDirectory }: SinkCheckContext,
+  { clock, stateDirectory, accessTo }: SinkCheckContext,
 ): Promise<HttpFinding> {
   const what = 'http.credential';
   const { headerFile, tokenScope } = config;
@@ -58,6 +60,11 @@ async function credentialFinding(
   try {
     const { name } = await readHeaderFile(headerFile);
     const message = `Requests carry the header ${name} of ${headerFile}`;
+    const access = await accessTo(headerFile);
+    if (access !== null && access.readers.length > 0) {
+      const readers = `${message}, which is a secret and can be read by ${listed(access.readers)}.`;
+      return problem(what, readers, keepFileFromOthers(headerFile));
+    }
     // Who runs the service: this account may be root.
     const account = statSync(stateDirectory, { throwIfNoEntry: false });
     if (process.platform !== 'win32' && account !== undefined && !canRead(statSync(headerFile), account)) {

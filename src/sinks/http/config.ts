@@ -15,6 +15,7 @@ import {
   withDefault,
   withSamples,
 } from '../../config/schema.ts';
+import { thisSystem } from '../../operating-system.ts';
 import type { SinkShape } from '../descriptor.ts';
 import { statuses } from './statuses.ts';
 
@@ -87,7 +88,7 @@ export const httpSection = withSamples(
       url: 'https://NAME.REGION-1.eventgrid.azure.net/api/events?api-version=2018-01-01',
       tokenScope: 'https://eventgrid.azure.net/.default',
     },
-    header: { url: 'https://HOST/PATH', headerFile: '/etc/scheduled-events-bridge/http-header' },
+    header: { url: 'https://HOST/PATH', headerFile: thisSystem.secretFile('http-header') },
     none: { url: 'https://HOST/PATH' },
   },
 );

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { approveFinding } from '../../../src/cli/check/approve.ts';
+import { linux, windows } from '../../../src/operating-system.ts';
 
 const nothing = { userInitiated: false, freezeUpToSeconds: null, onBehalfOf: [], onBehalfAfterSeconds: 60 };
-const off = { switchOffFile: '/state/approve.disabled', isSwitchedOff: false };
+const off = { switchOffFile: '/state/approve.disabled', isSwitchedOff: false, system: linux };
 
 test.for([
   { name: 'nothing', policy: nothing, message: /^Nothing is approved automatically/ },
@@ -23,4 +24,8 @@ test.for([
 test('a policy that is switched off by its file is a warning, with the way back', () => {
   const found = approveFinding({ ...nothing, userInitiated: true }, { ...off, isSwitchedOff: true });
   expect(found).toMatchObject({ verdict: 'warning', remedy: 'rm /state/approve.disabled' });
+  const onWindows = { switchOffFile: "D:\\o's\\approve.disabled", isSwitchedOff: true, system: windows };
+  expect(approveFinding({ ...nothing, userInitiated: true }, onWindows).remedy).toBe(
+    "Remove-Item -LiteralPath 'D:\\o''s\\approve.disabled'",
+  );
 });

@@ -1,37 +1,50 @@
 import { expect, test } from 'vitest';
 import { configurationFindings, type FileSeen, problemFindings } from '../../../src/cli/check/configuration.ts';
 import { readConfig } from '../../../src/config/read-config.ts';
+import { windows } from '../../../src/operating-system.ts';
 
 const connectionString = 'Endpoint=sb://x.example;SharedAccessKeyName=n;SharedAccessKey=s3cret';
 const variable = 'SCHEDULED_EVENTS_BRIDGE_SINKS_EVENT_HUBS_CONNECTION_STRING';
-function findings(mode: number | null, { secret = false, proxy = '', env = {} as NodeJS.ProcessEnv } = {}) {
+function findings(access: FileSeen['access'], { secret = false, proxy = '', env = {} as NodeJS.ProcessEnv } = {}) {
   const eventHubs = { eventHubName: 'h', ...(secret && { connectionString }) };
   const sinks = secret || env[variable] ? { eventHubs } : { stdout: {} };
   const value = { sinks, ...(proxy && { proxy: { url: proxy } }) };
   const documents = [{ value, source: '/c.json', keepsSecrets: true }];
   const read = readConfig({ documents, env, defaultStateDirectory: '/state' });
   if (!read.config) throw new Error(read.problems.join(' '));
-  const file: FileSeen = { path: '/c.json', mode, owner: 'bridge' };
-  return configurationFindings({ ...read, file: '/c.json' }, { file, env, warnings: ['Beware.'] });
+  const file: FileSeen = { path: '/c.json', access, owner: 'bridge' };
+  return configurationFindings({ ...read, file: '/c.json' }, { file, env, warnings: ['Beware.'], system: windows });
 }
 
-test.for([
+const users = { name: 'Users', isEveryone: true };
+const ada = { name: 'the account S-1-5-21-1-2-3-1001', isEveryone: false };
+const closed =
+  "icacls '/c.json' /inheritance:r /grant:r '*S-1-5-18:F' '*S-1-5-32-544:F' 'NT SERVICE\\scheduled-events-bridge:R'";
+
+test.for<{
+  name: string;
+  access: FileSeen['access'];
+  secret?: boolean;
+  verdict: string;
+  message: RegExp;
+  remedy?: string;
+}>([
   {
     name: 'everyone can read it, and it has no secret',
-    mode: 0o644,
+    access: 0o644,
     verdict: 'ok',
     message: /by everyone \(mode 644\)\. It holds no secret/,
   },
   {
     name: 'only its owner can read it',
-    mode: 0o600,
+    access: 0o600,
     secret: true,
     verdict: 'ok',
     message: /by bridge .*It holds a secret, sinks\.eventHubs\.connectionString/,
   },
   {
     name: 'its group, and it holds a secret',
-    mode: 0o640,
+    access: 0o640,
     secret: true,
     verdict: 'warning',
     message: /group can read that/,
@@ -39,27 +52,63 @@ test.for([
   },
   {
     name: 'everyone can change it',
-    mode: 0o646,
+    access: 0o646,
     verdict: 'warning',
     message: /Everyone can change it/,
     remedy: 'chmod go-w /c.json',
   },
   {
     name: 'its group can change it',
-    mode: 0o660,
+    access: 0o660,
     verdict: 'warning',
     message: /Its group can change it/,
     remedy: 'chmod go-w /c.json',
   },
   {
     name: 'Windows keeps that to itself',
-    mode: null,
+    access: null,
     verdict: 'not-proven',
-    message: /Windows/,
-    remedy: 'icacls "/c.json"',
+    message: /^It holds no secret\. This user may not see who can read/,
+    remedy: "icacls '/c.json'",
   },
-])('the permissions of the configuration: $name', ({ mode, secret, verdict, message, remedy }) => {
-  const found = findings(mode, { secret: secret === true }).find(({ what }) => what === 'configuration.readers');
+  {
+    name: 'only administrators and the service on Windows',
+    access: { readers: [], writers: [] },
+    secret: true,
+    verdict: 'ok',
+    message: /^\/c\.json can be read by administrators and the service\. It holds a secret/,
+  },
+  {
+    name: 'every user of Windows, and it has no secret',
+    access: { readers: [users], writers: [] },
+    verdict: 'ok',
+    message: /by Users \(every user\)\. It holds no secret/,
+  },
+  {
+    name: 'every user of Windows, and it holds a secret',
+    access: { readers: [users], writers: [] },
+    secret: true,
+    verdict: 'problem',
+    message: /by Users \(every user\)\. It holds a secret/,
+    remedy: closed,
+  },
+  {
+    name: 'one more account of Windows, and it holds a secret',
+    access: { readers: [ada], writers: [] },
+    secret: true,
+    verdict: 'warning',
+    message: /by the account S-1-5-21-1-2-3-1001\. It holds a secret/,
+    remedy: closed,
+  },
+  {
+    name: 'one more account of Windows can change it',
+    access: { readers: [ada], writers: [ada] },
+    verdict: 'warning',
+    message: /The account S-1-5-21-1-2-3-1001 can change it/,
+    remedy: closed,
+  },
+])('the permissions of the configuration: $name', ({ access, secret, verdict, message, remedy }) => {
+  const found = findings(access, { secret: secret === true }).find(({ what }) => what === 'configuration.readers');
   expect(found).toMatchObject({ verdict, message: expect.stringMatching(message) });
   expect(found?.remedy).toBe(remedy);
 });

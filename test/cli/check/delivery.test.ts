@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { deliveryFinding } from '../../../src/cli/check/delivery.ts';
 import type { Facts, StatusSink } from '../../../src/cli/status/facts.ts';
+import { linux } from '../../../src/operating-system.ts';
 import { facts, sink, unanswered } from '../status/sample-status.ts';
 
 const broke = { at: '2026-03-14T09:29:00.000Z', code: 'connection-closed', reason: 'The connection broke.' };
@@ -50,7 +51,7 @@ const cases: readonly { name: string; given: Facts; verdict: string; message: Re
 ];
 
 test.for(cases)('$name', ({ given, verdict, message, remedy = /^$/ }) => {
-  const found = deliveryFinding(given);
+  const found = deliveryFinding(given, linux);
   expect(found).toMatchObject({ what: 'delivery.backlog', verdict, message: expect.stringMatching(message) });
   expect(found.remedy ?? '').toMatch(remedy);
 });

@@ -2,7 +2,9 @@ import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { accountNames, type DiskSeen, diskFindings, seeDisk } from '../../../src/cli/check/disk.ts';
+import { linux, windows } from '../../../src/operating-system.ts';
 import { temporaryDirectory } from '../../support/bridge-process.ts';
+import { linuxWords } from '../../support/linux-words.ts';
 
 const whole: DiskSeen = {
   directory: '/state',
@@ -15,9 +17,15 @@ const whole: DiskSeen = {
   network: null,
   fault: null,
   account: 0,
+  isTemporary: false,
+  access: null,
 };
 const nameOf = (uid: number): string => ({ 0: 'root', 900: 'bridge', 1000: 'ada' })[uid] ?? String(uid);
 const denied = { code: 'EACCES', reason: 'it may not be written by this account (EACCES)' };
+
+const everyone = { name: 'Everyone', isEveryone: true };
+const closed =
+  "icacls 'C:\\state' /inheritance:r /grant:r '*S-1-5-18:(OI)(CI)F' '*S-1-5-32-544:(OI)(CI)F' 'NT SERVICE\\scheduled-events-bridge:(OI)(CI)M'";
 
 const rows: readonly {
   name: string;
@@ -126,6 +134,13 @@ const rows: readonly {
     remedy: 'df -h /state',
   },
   {
+    name: 'it is on the temporary disk',
+    with: { isTemporary: true },
+    what: 'disk.directory',
+    verdict: 'warning',
+    message: /^\/state is on the temporary disk of this VM: records .* are lost when the VM is redeployed/,
+  },
+  {
     name: 'there is no space',
     with: { freeBytes: 2 ** 20 },
     what: 'disk.space',
@@ -136,9 +151,72 @@ const rows: readonly {
 ];
 
 test.for(rows)('the finding about the state directory: $name', ({ with: given, what, verdict, message, remedy }) => {
-  const found = diskFindings({ ...whole, ...given }, { maxMegabytes: 256, nameOf }).find((one) => one.what === what);
+  const found = diskFindings({ ...whole, ...given }, { maxMegabytes: 256, nameOf, system: linux }).find(
+    (one) => one.what === what,
+  );
   expect(found).toMatchObject({ verdict, message: expect.stringMatching(message) });
   expect(found?.remedy).toBe(remedy);
+});
+
+const onWindows: readonly (Omit<(typeof rows)[number], 'name'> & { readonly name: string })[] = [
+  { name: 'it is writable', with: {}, what: 'disk.directory', verdict: 'ok', message: /^C:\\state is writable\.$/ },
+  {
+    name: 'this user may not write',
+    with: { fault: { code: 'EPERM', reason: 'x' } },
+    what: 'disk.directory',
+    verdict: 'not-proven',
+    message: /run check as administrator\.$/,
+    remedy: "icacls 'C:\\state'",
+  },
+  {
+    name: 'another program holds its files',
+    with: { fault: { code: 'EBUSY', reason: 'resource busy or locked' } },
+    what: 'disk.directory',
+    verdict: 'problem',
+    message: /^Nothing can be written in the state directory: resource busy or locked\.$/,
+    remedy: "icacls 'C:\\state'; icacls '.'",
+  },
+  {
+    name: 'who may change it is not known',
+    with: {},
+    what: 'disk.owner',
+    verdict: 'not-proven',
+    message: /may not see who can read and change C:\\state/,
+    remedy: "icacls 'C:\\state'",
+  },
+  {
+    name: 'only administrators and the service may change it',
+    with: { access: { readers: [], writers: [] } },
+    what: 'disk.owner',
+    verdict: 'ok',
+    message:
+      /^C:\\state can be read by administrators and the service; only administrators and the service can change it\.$/,
+  },
+  {
+    name: 'every user may change it',
+    with: { access: { readers: [everyone], writers: [everyone] } },
+    what: 'disk.owner',
+    verdict: 'warning',
+    message: /Everyone \(every user\) can change it, and with it what is sent\.$/,
+    remedy: closed,
+  },
+  {
+    name: 'there is no space',
+    with: { freeBytes: 2 ** 20 },
+    what: 'disk.space',
+    verdict: 'problem',
+    message: /too little/,
+    remedy: 'Get-PSDrive -PSProvider FileSystem',
+  },
+];
+
+test.for(onWindows)('the finding about the state directory on Windows: $name', (row) => {
+  const seen = { ...whole, owner: 0, mode: 0o666, directory: 'C:\\state', account: null, ...row.with };
+  const on = { maxMegabytes: 256, nameOf: accountNames('/no/such/file'), system: windows };
+  const found = diskFindings(seen, on).find(({ what }) => what === row.what);
+  expect(found).toMatchObject({ verdict: row.verdict, message: expect.stringMatching(row.message) });
+  expect(found?.remedy).toBe(row.remedy);
+  expect(`${found?.message} ${found?.remedy}`).not.toMatch(linuxWords);
 });
 
 test('looking at a state directory leaves nothing behind and makes nothing', () => {
@@ -151,6 +229,9 @@ test('looking at a state directory leaves nothing behind and makes nothing', () 
   chmodSync(state, 0o700);
   expect(seeDisk(state)).toMatchObject({ exists: true, mode: 0o700, fault: null, ownBytes: 1000, foreign: [] });
   expect(readdirSync(state)).toEqual(['outbox.sqlite']);
+  expect(seeDisk(state).isTemporary).toBe(false);
+  writeFileSync(join(directory.path, 'DATALOSS_WARNING_README.txt'), '');
+  expect(seeDisk(state).isTemporary).toBe(true);
   const inTheWay = join(state, 'outbox.sqlite', 'state');
   expect(seeDisk(inTheWay).fault).not.toBeNull();
 });

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { type ImdsSeen, imdsFindings } from '../../../src/cli/check/imds.ts';
 import { observerFrom } from '../../../src/imds/instance.ts';
 import type { Observer, ScheduledEvent } from '../../../src/lifecycle/scheduled-event.ts';
+import { linux, windows } from '../../../src/operating-system.ts';
+import { linuxWords } from '../../support/linux-words.ts';
 
 const alone = observerFrom({ vmId: 'V1', vmName: 'web_3', resourceGroup: 'rg' }, {}, {}) as Observer;
 const inSet: Observer = { ...alone, vmScaleSetName: 'web' };
@@ -34,6 +36,7 @@ const whole: ImdsSeen = {
   stored: null,
   seen: seen([]),
   witnessRate: 0,
+  system: linux,
 };
 const many = Array.from({ length: 7 }, (_, index) => event([`web_${index}`]));
 
@@ -220,4 +223,5 @@ test.for(rows)('the finding about the metadata service: $name', ({ with: given, 
   expect(found).toMatchObject({ verdict, message: expect.stringMatching(message) });
   if (remedy) expect(found?.remedy).toMatch(remedy);
   else expect(found?.remedy).toBeUndefined();
+  expect(JSON.stringify(imdsFindings({ ...whole, ...given, system: windows }))).not.toMatch(linuxWords);
 });

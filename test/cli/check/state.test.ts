@@ -9,10 +9,12 @@ import { readStatus, type Status } from '../../../src/cli/status/status.ts';
 import { judge } from '../../../src/cli/status/verdict.ts';
 import { systemClock } from '../../../src/clock.ts';
 import { silentLog } from '../../../src/log.ts';
+import { linux, windows } from '../../../src/operating-system.ts';
 import { openOutbox } from '../../../src/outbox/durable-outbox.ts';
 import type { Outbox } from '../../../src/outbox/outbox.ts';
 import { OutboxTooNew } from '../../../src/outbox/store/errors.ts';
 import { temporaryDirectory } from '../../support/bridge-process.ts';
+import { linuxWords } from '../../support/linux-words.ts';
 import { serveStatusOf } from '../../support/served-status.ts';
 import { facts, poll, service, unanswered } from '../status/sample-status.ts';
 
@@ -26,7 +28,7 @@ const read = async (directory: string): Promise<Status | Failure> => {
   }
 };
 const inspect = async (directory: string, isAnswered: boolean | null = null) => {
-  const on = { directory, status: await read(directory), isAnswered };
+  const on = { directory, status: await read(directory), isAnswered, system: linux };
   const found = stateFindings(seeState(directory), on);
   return { service: found[0], outbox: found.at(-1) };
 };
@@ -113,9 +115,10 @@ const rows = [
 
 test.for(rows)('the finding about the state file: $name', ({ seen, what, verdict, message }) => {
   const status = new Failure('noOutbox', 'There is no outbox.');
-  const on = { directory: '/s', status, isAnswered: null };
+  const on = { directory: '/s', status, isAnswered: null, system: linux };
   const found = stateFindings(seen, on).find((one) => one.what === what);
   expect(found).toMatchObject({ verdict, message: expect.stringMatching(message) });
+  expect(JSON.stringify(stateFindings(seen, { ...on, system: windows }))).not.toMatch(linuxWords);
 });
 
 const hangs = { code: 'timeout', reason: 'It did not answer within 10 s.' };
@@ -195,7 +198,9 @@ const ofService: readonly {
 ];
 
 test.for(ofService)('a service: $name', ({ given, isAnswered = null, what = 'state.service', verdict, message }) => {
-  const status = { verdict: judge(given), ...given };
-  const found = stateFindings(none, { directory: '/s', status, isAnswered }).find((one) => one.what === what);
+  const status = { verdict: judge(given, linux), ...given };
+  const on = { directory: '/s', status, isAnswered, system: linux };
+  const found = stateFindings(none, on).find((one) => one.what === what);
   expect(found).toMatchObject({ verdict, message: expect.stringMatching(message) });
+  expect(JSON.stringify(stateFindings(none, { ...on, system: windows }))).not.toMatch(linuxWords);
 });

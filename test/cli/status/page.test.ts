@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { statusPage } from '../../../src/cli/status/page.ts';
 import { judge } from '../../../src/cli/status/verdict.ts';
+import { linux } from '../../../src/operating-system.ts';
 import { facts, sink, unanswered } from './sample-status.ts';
 
 const page = (given: Parameters<typeof facts>[0]): string => {
   const all = facts(given);
-  return statusPage({ verdict: judge(all), ...all });
+  return statusPage({ verdict: judge(all, linux), ...all });
 };
 
 test('a bridge that is well fills a calm page', () => {
@@ -67,7 +68,7 @@ test('an unhealthy service shows its problems first, then the facts', () => {
         sink('stdout', { state: 'not-configured', lastSuccessAt: null }),
       ],
     }),
-  ).toBe(`Not running: no events polled since 09:29 UTC. Start the service (Linux: systemctl start scheduled-events-bridge) and read its log if it ends again. (1 more below.)
+  ).toBe(`Not running: no events polled since 09:29 UTC. Start the service (sudo systemctl start scheduled-events-bridge) and read its log if it ends again. (1 more below.)
 
 Operator action also required:
   - Log Analytics has accepted nothing since 09:26 UTC: The identity may not write: grant the role. (check prints the command that fixes it; outbox retry --now --sink log-analytics tries at once.)

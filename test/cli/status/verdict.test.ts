@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Facts, StatusEvent } from '../../../src/cli/status/facts.ts';
 import { judge } from '../../../src/cli/status/verdict.ts';
+import { linux, windows } from '../../../src/operating-system.ts';
 import { noCounters } from '../../../src/outbox/outbox.ts';
 import type { SenderFacts } from '../../../src/sender/sender-process.ts';
+import { linuxWords } from '../../support/linux-words.ts';
 import { facts, poll, service, sink, unanswered } from './sample-status.ts';
 
 const forbidden = {
@@ -273,7 +275,7 @@ const cases: readonly Case[] = [
   {
     name: 'a clock that is off by a day',
     given: facts({ document: { clockOffsetSeconds: -86_400 } }),
-    message: /^The clock of this VM is 24 h ahead of Azure's, so .*timedatectl/,
+    message: /^The clock of this VM is 24 h ahead of Azure's, so .*chronyc/,
     problems: 1,
   },
   {
@@ -303,10 +305,11 @@ const cases: readonly Case[] = [
 ];
 
 test.for(cases)('$name: the first line has the most important problem', ({ given, message, problems = 0 }) => {
-  const verdict = judge(given);
+  const verdict = judge(given, linux);
   expect(verdict.message).toMatch(message);
   expect(verdict.problems).toHaveLength(problems);
   expect(verdict.actionRequired).toBe(problems > 0);
+  expect(judge({ ...given, stateDirectory: 'C:\\state' }, windows).problems.join(' ')).not.toMatch(linuxWords);
 });
 
 test('a remark needs no operator', () => {
@@ -319,6 +322,7 @@ test('a remark needs no operator', () => {
         undecidedDocuments: 4,
       },
     }),
+    linux,
   );
   expect(actionRequired).toBe(false);
   expect(notes).toEqual([

@@ -10,6 +10,7 @@ import {
   type WatchedStatus,
   watchStatus,
 } from '../../../src/cli/status/watch.ts';
+import { linux } from '../../../src/operating-system.ts';
 import { createScreen } from '../../../src/terminal/screen.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { facts, sink } from './sample-status.ts';
@@ -30,7 +31,7 @@ const reboot: StatusEvent = {
 function statusAt(second: number, given: Partial<Omit<Facts, 'document' | 'outbox'>> = {}): Status {
   const at = `2026-03-14T09:30:${String(second).padStart(2, '0')}.000Z`;
   const found = facts({ at, ...given });
-  return { verdict: judge(found), ...found };
+  return { verdict: judge(found, linux), ...found };
 }
 
 const failing = (retryAt: string) =>

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { networkPathTo } from '../../../src/check/connectivity.ts';
 import type { SinkCheckContext } from '../../../src/check/context.ts';
+import type { AccessRights } from '../../../src/check/sddl.ts';
+import { keepFileFromOthers } from '../../../src/check/windows-access.ts';
 import { systemClock } from '../../../src/clock.ts';
 import { canRead, checkHttp } from '../../../src/sinks/http/check.ts';
 import type { HttpConfig } from '../../../src/sinks/http/config.ts';
@@ -32,7 +34,12 @@ const tokenFailure = { code: 'token-no-identity', reason: 'No identity.' };
 /** Verdicts by name of the finding, and all messages. */
 async function check(
   settings: Partial<HttpConfig> = {},
-  { write = false, offline = false, failure = null as null | typeof tokenFailure } = {},
+  {
+    write = false,
+    offline = false,
+    failure = null as null | typeof tokenFailure,
+    access = null as AccessRights | null,
+  } = {},
 ) {
   const scope = 'https://eventgrid.azure.net/.default';
   const context: SinkCheckContext = {
@@ -42,6 +49,7 @@ async function check(
     write,
     offline,
     stateDirectory: folder,
+    accessTo: async () => access,
     vm: async () => null,
     testEntry: async () => sampleEntry({ recordId: 'probe', isTest: true }),
     tokens: async () => [{ scope, claims: null, failure }],
@@ -132,6 +140,13 @@ test('a header file that others can read is a problem with its remedy, and so is
   expect(open.remedies).toContain(`chmod o-rwx ${header}`);
   expect(good.text).toContain('the header Authorization');
   expect(good.text + open.text).not.toContain('s3cret');
+});
+
+test('a header file that others can read on Windows is a problem, with the command that closes it', async () => {
+  const access = { readers: [{ name: 'Users', isEveryone: true }], writers: [] };
+  const { verdicts, remedies } = await check({ headerFile: header }, { offline: true, access });
+  expect(verdicts).toEqual({ credential: 'problem' });
+  expect(remedies).toEqual([keepFileFromOthers(header)]);
 });
 
 test('offline, only the header file is verified', async () => {

@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { win32 } from 'node:path';
+import { type AccessRights, rightsIn, serviceAccount } from './sddl.ts';
+
+/** PowerShell takes a second to start on a small VM. */
+const answerMs = 15_000;
+
+/** The path comes by the environment: no character of it can then be read as a command. */
+export const getSddl = '(Get-Acl -LiteralPath $env:ACCESS_TO -ErrorAction Stop).Sddl';
+
+/** Who may read and change this file or folder; null on Linux, and where this user may not see it. Never rejects. */
+export async function accessTo(
+  path: string,
+  platform: NodeJS.Platform = process.platform,
+  query: (path: string) => Promise<string | null> = queryPowerShell,
+): Promise<AccessRights | null> {
+  if (platform !== 'win32') return null;
+  const sddl = await query(path);
+  return sddl === null ? null : rightsIn(sddl.trim());
+}
+
+function queryPowerShell(path: string): Promise<string | null> {
+  const program = win32.join(
+    process.env.SystemRoot ?? 'C:\\Windows',
+    'System32\\WindowsPowerShell\\v1.0\\powershell.exe',
+  );
+  const env = { ...process.env, ACCESS_TO: path };
+  const options = { env, timeout: answerMs, windowsHide: true };
+  return new Promise((resolve) => {
+    execFile(program, ['-NoProfile', '-NonInteractive', '-Command', getSddl], options, (error, stdout) =>
+      resolve(error ? null : stdout),
+    );
+  });
+}
+
+const quoted = (path: string): string => `'${path.replaceAll("'", "''")}'`;
+
+/** The command of PowerShell that leaves a file to the system, administrators and the service, which may read it. */
+export const keepFileFromOthers = (path: string): string =>
+  `icacls ${quoted(path)} /inheritance:r /grant:r '*S-1-5-18:F' '*S-1-5-32-544:F' '${serviceAccount}:R'`;
+
+/** The same for a folder and all that is in it; the service may change it. */
+export const keepFolderFromOthers = (path: string): string =>
+  `icacls ${quoted(path)} /inheritance:r /grant:r '*S-1-5-18:(OI)(CI)F' '*S-1-5-32-544:(OI)(CI)F' '${serviceAccount}:(OI)(CI)M'`;

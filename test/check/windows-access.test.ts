@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { accessTo } from '../../src/check/windows-access.ts';
+
+const query = (answer: string | null) => async (path: string) => (path === 'C:\\c.json' ? answer : null);
+
+test('who may read a file is asked on Windows only', async () => {
+  const open = query('O:BAG:SYD:AI(A;ID;FA;;;SY)(A;ID;FR;;;BU)\r\n');
+  expect((await accessTo('C:\\c.json', 'win32', open))?.readers).toEqual([{ name: 'Users', isEveryone: true }]);
+  expect(await accessTo('C:\\c.json', 'linux', open)).toBeNull();
+});
+
+test.each([null, '', '\r\n'])('rights that PowerShell answers with %j are not known', async (answer) => {
+  expect(await accessTo('C:\\c.json', 'win32', query(answer))).toBeNull();
+});
+
+test('a PowerShell that cannot be started leaves the rights unknown', async () => {
+  expect(await accessTo('/etc/passwd', 'win32')).toBeNull();
+});
