@@ -8,7 +8,7 @@ import { manifestName, manifestOf, signatureName, signatureOf } from './manifest
 import { byPath, type PackedFile } from './packed-file.ts';
 import { type PlatformName, platforms } from './platforms.ts';
 import type { Runtime } from './runtime.ts';
-import { sbom } from './sbom.ts';
+import { sbom, serviceHostName } from './sbom.ts';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -24,39 +24,76 @@ interface PackageContext {
   readonly program: Program;
   readonly runtime: Runtime;
   readonly at: Date;
+  /** Starts the program as a service of Windows; `win-x64` needs it. */
+  readonly serviceHost?: Buffer;
   /** Signs the manifest; null: unsigned. */
   readonly key: KeyObject | null;
 }
 
-/** Every file of the package for a platform, sorted, the manifest with them. Windows has no installer yet. */
-export function contentsOf({ platform, program, runtime, at, key }: PackageContext): PackedFile[] {
+/** Every file of the package for a platform, sorted, the manifest with them. */
+export function contentsOf({ platform, program, runtime, serviceHost, at, key }: PackageContext): PackedFile[] {
   const { version, bundle, bundled } = program;
-  const plain = (path: string, content: Buffer | string): PackedFile => ({
-    path,
-    mode: 0o644,
-    content: Buffer.from(content),
-  });
-  const executable = (path: string, content: Buffer): PackedFile => ({ path, mode: 0o755, content });
-  const script = (name: string, as = name): PackedFile =>
-    executable(as, readFileSync(join(import.meta.dirname, 'scripts', name)));
-  const unit = 'scheduled-events-bridge.service';
+  const ofSystem = platform === 'win-x64' ? windowsFiles(serviceHost) : linuxFiles();
   const files = [
     executable(platforms[platform].program, runtime.program),
     plain('scheduled-events-bridge.cjs', bundle),
     plain('CHANGELOG.md', readFileSync(join(root, 'CHANGELOG.md'))),
     plain('LICENSE', readFileSync(join(root, 'LICENSE'))),
-    plain('THIRD-PARTY-LICENSES.txt', thirdPartyLicences(bundled.packages, { root, node: runtime })),
-    ...(platform === 'win-x64'
-      ? []
-      : [
-          ...['install.sh', 'remove.sh', 'scheduled-events-bridge'].map((name) => script(name)),
-          // It does as it is called.
-          script('install.sh', 'update.sh'),
-          plain(unit, readFileSync(join(root, 'infra/systemd', unit))),
-          plain('sbom.cdx.json', sbom({ version, platform, ...bundled, runtime, at })),
-        ]),
+    plain(
+      'THIRD-PARTY-LICENSES.txt',
+      thirdPartyLicences(bundled.packages, {
+        root,
+        node: runtime,
+        compiledIn: platform === 'win-x64' ? [startUpCode()] : [],
+      }),
+    ),
+    plain('sbom.cdx.json', sbom({ version, platform, ...bundled, runtime, serviceHost, at })),
+    ...ofSystem,
   ];
   const manifest = plain(manifestName, manifestOf(files, { version, platform, node: runtime.version }));
   const signature = key === null ? [] : [plain(signatureName, signatureOf(manifest.content, key))];
   return [...files, manifest, ...signature].toSorted(byPath);
+}
+
+const plain = (path: string, content: Buffer | string): PackedFile => ({
+  path,
+  mode: 0o644,
+  content: Buffer.from(content),
+});
+const executable = (path: string, content: Buffer | string): PackedFile => ({
+  path,
+  mode: 0o755,
+  content: Buffer.from(content),
+});
+const source = (...path: readonly string[]): Buffer => readFileSync(join(root, 'infra', ...path));
+
+/** install and update are one script, which does as it is called. */
+function linuxFiles(): PackedFile[] {
+  const script = (name: string, as = name): PackedFile => executable(as, source('package/scripts', name));
+  const unit = 'scheduled-events-bridge.service';
+  return [
+    ...['install.sh', 'remove.sh', 'scheduled-events-bridge'].map((name) => script(name)),
+    script('install.sh', 'update.sh'),
+    plain(unit, source('systemd', unit)),
+  ];
+}
+
+/** The compiler links it into every program for Windows. */
+const startUpCode = () => ({
+  title: `mingw-w64, the start-up code in ${serviceHostName}`,
+  text: source('windows/service-host/LICENSE.mingw-w64').toString('utf8').trim(),
+});
+
+/** cmd.exe does not find every label of a script with the line ends of Unix. */
+function windowsFiles(serviceHost: Buffer | undefined): PackedFile[] {
+  if (serviceHost === undefined) throw new Error('The package for Windows needs the service host.');
+  const script = (name: string, as = name): PackedFile =>
+    executable(as, source('package/windows', name).toString('utf8').replaceAll(/\r?\n/g, '\r\n'));
+  const definition = 'windows-service.json';
+  return [
+    ...['install.cmd', 'remove.cmd', 'scheduled-events-bridge.cmd'].map((name) => script(name)),
+    script('install.cmd', 'update.cmd'),
+    executable(serviceHostName, serviceHost),
+    plain(definition, source('windows', definition)),
+  ];
 }

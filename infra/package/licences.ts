@@ -16,13 +16,18 @@ interface Sources {
   readonly root: string;
   /** Null: the package brings no runtime. */
   readonly node: { readonly version: string; readonly licence: string } | null;
+  /** What is compiled into our own programs. */
+  readonly compiledIn?: readonly { readonly title: string; readonly text: string }[];
 }
 
 /**
  * The licences of all that others have written in a package: of every npm package in the bundle, equal texts once, and of Node if it is there.
  * @throws Error naming every package that says no licence, one that is not allowed, or that brings no text.
  */
-export function thirdPartyLicences(packages: readonly BundledPackage[], { root, node }: Sources): string {
+export function thirdPartyLicences(
+  packages: readonly BundledPackage[],
+  { root, node, compiledIn = [] }: Sources,
+): string {
   const problems: string[] = [];
   const byText = new Map<string, string[]>();
   for (const one of packages) {
@@ -44,6 +49,7 @@ export function thirdPartyLicences(packages: readonly BundledPackage[], { root, 
       title: `Node.js ${node.version}, the runtime, with what is compiled into it`,
       text: node.licence.trim(),
     });
+  chapters.push(...compiledIn);
   const runtime = node === null ? '' : 'the runtime Node.js as its makers built it, and ';
   return [
     `The package contains software of others, under the licences below: ${runtime}npm\npackages, which are in its programs (*.cjs).`,

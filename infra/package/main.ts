@@ -42,7 +42,7 @@ const platformList = (value: string): readonly PlatformName[] => {
 
 const help = `
 Builds are reproducible: the same sources give the same bytes. Times are those of the commit, or SOURCE_DATE_EPOCH.
-Requires npm, tar and gzip, and rpmbuild for .rpm.
+Requires npm, tar and gzip; rpmbuild for .rpm, and gcc-mingw-w64-x86-64 for Windows: without them the others are built.
 
 To create a key, and to verify a package without this program:
   openssl genpkey -algorithm ed25519 -out key.pem

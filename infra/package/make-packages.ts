@@ -13,6 +13,7 @@ import { signatureOf } from './manifest.ts';
 import { type PlatformName, platforms } from './platforms.ts';
 import { rpmOf, whyNoRpm } from './rpm.ts';
 import { type Lock, type Runtime, runtimeFor } from './runtime.ts';
+import { type ServiceHost, serviceHost } from './service-host.ts';
 import type { Sizes } from './sizes.ts';
 import { gzipOf, tar } from './tar.ts';
 import { zip } from './zip.ts';
@@ -28,6 +29,7 @@ interface PackageOptions {
   readonly runtime: Runtime;
   readonly at: Date;
   readonly key: KeyObject | null;
+  readonly serviceHost?: Buffer;
   /** Null: with an .rpm. Else why without. */
   readonly whyNoRpm: string | null;
 }
@@ -52,11 +54,11 @@ export async function makeProgram(name: ProgramName, lock: Lock): Promise<Progra
 /** The archive for a platform, and the packages of the distributions with the same contents. */
 export async function artefactsFor(
   platform: PlatformName,
-  { program, runtime, at, key, whyNoRpm: noRpm }: PackageOptions,
+  { program, runtime, serviceHost, at, key, whyNoRpm: noRpm }: PackageOptions,
 ): Promise<{ readonly artefacts: readonly Artefact[]; readonly sizes: readonly Sizes[] }> {
   const { version: of, bundled } = program;
   const { program: runtimeName, debian, rpm } = platforms[platform];
-  const contents = contentsOf({ platform, program, runtime, at, key });
+  const contents = contentsOf({ platform, program, runtime, at, key, ...(serviceHost && { serviceHost }) });
   const top = `${product}-${of}-${platform}/`;
   const about = { version: of, platform, at };
   const licences = [...new Set(['MIT', ...bundled.packages.flatMap(({ licence }) => licence ?? [])])].toSorted();
@@ -67,7 +69,8 @@ export async function artefactsFor(
         { top, at },
       ),
     ),
-    platform === 'win-x64' ? zip(contents, { top, at }) : gzipOf(tar(contents, { top, at })),
+    // Explorer and Expand-Archive make a folder with the name of the archive themselves.
+    platform === 'win-x64' ? zip(contents, { top: '', at }) : gzipOf(tar(contents, { top, at })),
     debOf(contents, about),
     noRpm === null ? rpmOf(contents, { ...about, licences }) : null,
     isExtensionVersion(of) ? extensionZip(contents, about) : null,
@@ -96,6 +99,8 @@ interface Order {
 export interface Sources {
   readonly program: Program;
   readonly runtimeOf: (platform: PlatformName) => Promise<Runtime>;
+  /** The service host of Windows, or why it cannot be built here. */
+  readonly serviceHost: () => Promise<ServiceHost>;
 }
 
 export const lockHere = (): Lock => JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
@@ -106,6 +111,7 @@ export async function sourcesHere(): Promise<Sources> {
   return {
     program: await makeProgram(product, lock),
     runtimeOf: (platform) => runtimeFor(platform, { lock, cache: join(root, 'dist/runtimes') }),
+    serviceHost,
   };
 }
 
@@ -114,21 +120,25 @@ export const checksumsName = 'SHA256SUMS';
 /** Makes the packages of these platforms, and beside them their checksums, signed where there is a key. */
 export async function makePackages(
   { platforms: wanted, out, at, key, say }: Order,
-  { program, runtimeOf }: Sources,
+  { program, runtimeOf, serviceHost: buildServiceHost }: Sources,
 ): Promise<Sizes[]> {
   const noRpm = await whyNoRpm();
   if (noRpm !== null && wanted.some((platform) => platforms[platform].rpm)) say(`No .rpm is made: ${noRpm}.`);
+  const host = wanted.includes('win-x64') ? await buildServiceHost() : null;
+  const noWindows = host !== null && 'whyNot' in host;
+  if (noWindows) say(`No package for Windows is made. ${host.whyNot}`);
   mkdirSync(out, { recursive: true });
   const sizes: Sizes[] = [];
   let sums = '';
   // One platform after the other: each holds its runtime several times in memory.
-  for (const platform of wanted) {
+  for (const platform of wanted.filter((one) => one !== 'win-x64' || !noWindows)) {
     const made = await artefactsFor(platform, {
       program,
       runtime: await runtimeOf(platform),
       at,
       key,
       whyNoRpm: noRpm,
+      ...(host !== null && 'program' in host && { serviceHost: host.program }),
     });
     for (const { name, content } of made.artefacts) {
       writeFileSync(join(out, name), content);

@@ -4,11 +4,14 @@ import type { PlatformName } from './platforms.ts';
 import type { Runtime } from './runtime.ts';
 
 const product = 'scheduled-events-bridge';
+export const serviceHostName = `${product}-service.exe`;
 
 interface Contents extends Bundled {
   readonly version: string;
   readonly platform: PlatformName;
   readonly runtime: Pick<Runtime, 'name' | 'version' | 'integrity' | 'program'>;
+  /** A program of ours, in the package for Windows. */
+  readonly serviceHost?: Buffer | undefined;
   readonly at: Date;
 }
 
@@ -17,8 +20,9 @@ interface Contents extends Bundled {
  * runtime. Nothing that was only there when it was built. The same contents make the same document.
  * https://cyclonedx.org/docs/1.6/json/
  */
-export function sbom({ version, platform, packages, importedByUs, runtime, at }: Contents): string {
+export function sbom({ version, platform, packages, importedByUs, runtime, serviceHost, at }: Contents): string {
   const ours = `${product}@${version}`;
+  const host = serviceHost === undefined ? [] : [hostComponent(serviceHost, version), startUpCode];
   const document = {
     metadata: {
       timestamp: at.toISOString(),
@@ -33,10 +37,14 @@ export function sbom({ version, platform, packages, importedByUs, runtime, at }:
         properties: [{ name: `${product}:platform`, value: platform }],
       },
     },
-    components: [nodeComponent(runtime), ...packages.map(component)],
+    components: [nodeComponent(runtime), ...host, ...packages.map(component)],
     dependencies: [
-      { ref: ours, dependsOn: [runtime.name, ...importedByUs] },
+      {
+        ref: ours,
+        dependsOn: [runtime.name, ...(serviceHost === undefined ? [] : [serviceHostName]), ...importedByUs],
+      },
       { ref: runtime.name, dependsOn: [] },
+      ...host.map(({ name }) => ({ ref: name, dependsOn: name === serviceHostName ? [startUpCode.name] : [] })),
       ...packages.map(({ path, imports }) => ({ ref: path, dependsOn: imports })),
     ],
   };
@@ -85,6 +93,27 @@ function nodeComponent({ name, version, integrity, program }: Contents['runtime'
     externalReferences: [published(name, version, integrity)],
   };
 }
+
+/** Linked into the service host; its version is that of the compiler. */
+const startUpCode = {
+  type: 'library',
+  'bom-ref': 'mingw-w64',
+  name: 'mingw-w64',
+  description: 'Start-up code of the compiler',
+  scope: 'required',
+  licenses: [{ license: { id: 'ZPL-2.1' } }],
+};
+
+const hostComponent = (program: Buffer, version: string) => ({
+  type: 'application',
+  'bom-ref': serviceHostName,
+  name: serviceHostName,
+  version,
+  description: 'Runs the program as a service of Windows',
+  scope: 'required',
+  hashes: [{ alg: 'SHA-256', content: createHash('sha256').update(program).digest('hex') }],
+  licenses: [{ license: { id: 'MIT' } }],
+});
 
 /** https://github.com/package-url/purl-spec/blob/main/types-doc/npm-definition.md */
 const purlOf = (name: string, version: string): string =>

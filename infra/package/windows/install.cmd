@@ -1,5 +1,5 @@
 @echo off
-setlocal DisableDelayedExpansion
+setlocal EnableExtensions DisableDelayedExpansion
 rem Installs this package as a service, or updates to it: install.cmd [CONFIGURATION] [OPTION...], with at most eight words after the first.
 rem update.cmd is the same file, and its name decides what it does: update.cmd leaves a disabled service disabled.
 set "verb=install"

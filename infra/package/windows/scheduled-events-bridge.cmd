@@ -1,5 +1,5 @@
 @echo off
-setlocal DisableDelayedExpansion
+setlocal EnableExtensions DisableDelayedExpansion
 rem Runs the program beside it with the runtime beside it. Nothing here depends on the working directory, which cannot be a network folder.
 set "here=%~dp0"
 
@@ -24,13 +24,10 @@ if defined lacking goto incomplete
 set "processor=%PROCESSOR_ARCHITECTURE%"
 if defined PROCESSOR_ARCHITEW6432 set "processor=%PROCESSOR_ARCHITEW6432%"
 if /i not "%processor%"=="AMD64" goto unsupported
+for %%f in ("%here%node.exe") do set "bytes=%%~zf"
+"%SystemRoot%\System32\findstr.exe" /c:": %bytes%," "%here%manifest.json" >nul || goto damaged
 "%here%node.exe" --version >nul 2>nul && goto run
-set "hash="
-for /f "skip=1 delims=" %%h in ('certutil.exe -hashfile "%here%node.exe" SHA256 2^>nul') do if not defined hash set "hash=%%h"
-if not defined hash goto blocked
-set "hash=%hash: =%"
-findstr.exe /i /l /c:"%hash%" "%here%manifest.json" >nul 2>nul || goto damaged
-reg.exe query "HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion" /v CurrentMajorVersionNumber /reg:64 >nul 2>nul || goto old
+"%SystemRoot%\System32\reg.exe" query "HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion" /v CurrentMajorVersionNumber >nul 2>nul || goto old
 goto blocked
 
 rem Delayed expansion, because a path may have characters that are special in a command line.
@@ -44,7 +41,7 @@ setlocal EnableDelayedExpansion
 exit /b 51
 :damaged
 setlocal EnableDelayedExpansion
->&2 echo The package in !here! is damaged: node.exe has another content. Fetch it again.
+>&2 echo The package in !here! is damaged: node.exe has !bytes! bytes, which is another size than in manifest.json. Fetch it again.
 exit /b 52
 :old
 setlocal EnableDelayedExpansion

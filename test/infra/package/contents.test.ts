@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import { appendFileSync, chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -14,7 +14,14 @@ const ours = generateKeyPairSync('ed25519');
 const other = generateKeyPairSync('ed25519');
 
 const contents = (platform: PlatformName, key: typeof ours.privateKey | null = null) =>
-  contentsOf({ platform, program: smallProgram, runtime: smallRuntime, at: moment, key });
+  contentsOf({
+    platform,
+    program: smallProgram,
+    runtime: smallRuntime,
+    serviceHost: Buffer.from('MZ service host'),
+    at: moment,
+    key,
+  });
 
 const ofLinux = {
   'CHANGELOG.md': 0o644,
@@ -37,9 +44,16 @@ const held: Readonly<Record<PlatformName, Readonly<Record<string, number>>>> = {
     'CHANGELOG.md': 0o644,
     LICENSE: 0o644,
     'THIRD-PARTY-LICENSES.txt': 0o644,
+    'install.cmd': 0o755,
     'manifest.json': 0o644,
     'node.exe': 0o755,
+    'remove.cmd': 0o755,
+    'sbom.cdx.json': 0o644,
+    'scheduled-events-bridge-service.exe': 0o755,
     'scheduled-events-bridge.cjs': 0o644,
+    'scheduled-events-bridge.cmd': 0o755,
+    'update.cmd': 0o755,
+    'windows-service.json': 0o644,
   },
 };
 
@@ -57,6 +71,26 @@ test('the installer verifies a new package as complete', () => {
   expect(executable).toEqual(['install.sh', 'node', 'remove.sh', 'scheduled-events-bridge', 'update.sh']);
   expect(read.files.map(({ path }) => path)).toEqual(Object.keys(ofLinux).filter((path) => path !== 'manifest.json'));
   expect(faultsIn(folder, read)).toEqual([]);
+});
+
+test('the package for Windows lists its service host and what is compiled into it', () => {
+  const [bom, licences] = ['sbom.cdx.json', 'THIRD-PARTY-LICENSES.txt'].map(
+    (name) =>
+      contents('win-x64')
+        .find(({ path }) => path === name)
+        ?.content.toString('utf8') ?? '',
+  );
+  const { components, dependencies } = JSON.parse(bom ?? '');
+  const sha256 = createHash('sha256').update('MZ service host').digest('hex');
+  expect(components).toContainEqual(
+    expect.objectContaining({
+      name: 'scheduled-events-bridge-service.exe',
+      hashes: [{ alg: 'SHA-256', content: sha256 }],
+    }),
+  );
+  expect(dependencies).toContainEqual({ ref: 'scheduled-events-bridge-service.exe', dependsOn: ['mingw-w64'] });
+  expect(licences).toContain('mingw-w64, the start-up code in scheduled-events-bridge-service.exe');
+  expect(licences).toContain('Redistributions in binary form must reproduce');
 });
 
 test('the manifest names the runtime of the package', () => {

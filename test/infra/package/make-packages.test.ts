@@ -16,6 +16,7 @@ import { lacking, moment, newFolder, printed, smallProgram, smallRuntime } from 
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const small: Sources = {
+  serviceHost: async () => ({ program: Buffer.from('MZ') }),
   program: smallProgram,
   runtimeOf: async (platform) => ({ ...smallRuntime, name: platforms[platform].runtime }),
 };
@@ -73,6 +74,17 @@ test('all packages are made, under the names that they are known by', async () =
   );
 });
 
+test('without a compiler for Windows all others are made, and one sentence says why', async () => {
+  const out = newFolder();
+  const said: string[] = [];
+  const order = { platforms: ['linux-x64', 'win-x64'], out, at: moment, key: null } as const;
+  const say = (sentence: string) => void said.push(sentence);
+  await makePackages({ ...order, say }, { ...small, serviceHost: async () => ({ whyNot: 'Install a compiler.' }) });
+  expect(readdirSync(out)).toContain('scheduled-events-bridge-3.2.1-linux-x64.tar.gz');
+  expect(readdirSync(out).filter((name) => name.includes('win-x64'))).toEqual([]);
+  expect(said).toContain('No package for Windows is made. Install a compiler.');
+});
+
 test('made twice, all packages have the same bytes', async () => {
   const [first, second] = [await made, await make('second')];
   for (const [name, content] of Object.entries(first.files)) {
@@ -98,6 +110,18 @@ test('the checksums match what was made, and are signed', async ({ skip }) => {
   const [sums, signature] = [files.SHA256SUMS ?? Buffer.alloc(0), files['SHA256SUMS.sig'] ?? Buffer.alloc(0)];
   expect(verify(null, sums, publicKey, signature)).toBe(true);
   expect(verify(null, Buffer.concat([sums, sums]), publicKey, signature)).toBe(false);
+});
+
+test('the archive for Windows has no folder of its own, because Explorer and Expand-Archive make one', async ({
+  skip,
+}) => {
+  const missing = lacking('unzip');
+  skip(missing !== null, missing ?? '');
+  const { out } = await made;
+  const into = newFolder();
+  printed('unzip', ['-q', join(out, 'scheduled-events-bridge-3.2.1-win-x64.zip'), '-d', into]);
+  expect(faultsOfPackage(into, publicKey)).toEqual([]);
+  expect(readFileSync(join(into, 'node.exe')).equals(smallRuntime.program)).toBe(true);
 });
 
 test('packages created without a key are not put next to an older signature', async () => {
