@@ -28,18 +28,21 @@ function fileAt(path: string): BicepFile {
 /** Files that the reader makes. */
 const made = ['config.json', 'outputs.json'];
 /** Files that the reader unpacks. */
-const packed = contentsOf({
-  platform: 'linux-x64',
-  program: smallProgram,
-  runtime: smallRuntime,
-  at: moment,
-  key: null,
-}).map(({ path }) => path);
+const packed = (['linux-x64', 'win-x64'] as const).flatMap((platform) =>
+  contentsOf({
+    platform,
+    program: smallProgram,
+    runtime: smallRuntime,
+    serviceHost: Buffer.from('MZ'),
+    at: moment,
+    key: null,
+  }).map(({ path }) => path),
+);
 
 test('every file that a document of infra/ names exists', () => {
   const named = inBackticks(withoutBlocks).filter((name) =>
     // What begins with a slash is on a machine.
-    /^[\w.][\w./-]*(\.(bicep|bicepparam|ts|json|yaml|md|sh)|\/)$/.test(name),
+    /^[\w.][\w./-]*(\.(bicep|bicepparam|ts|json|yaml|md|sh|cmd)|\/)$/.test(name),
   );
   const missing = named.filter(
     (name) =>
@@ -123,7 +126,7 @@ test('every name that a document of infra/ spells like a parameter, an output, a
   const spelled = inBackticks(withoutBlocks).filter((name) =>
     /^[a-z]+([A-Z][a-z]*)+$|^[a-z]+(\.[a-zA-Z]+)+$/.test(name),
   );
-  const isFile = (name: string) => /\.(bicep|ts|json|md|sh)$/.test(name) || /\.(net|us|cn|com)$/.test(name);
+  const isFile = (name: string) => /\.(bicep|ts|json|md|sh|cmd|exe|log)$/.test(name) || /\.(net|us|cn|com)$/.test(name);
   expect(spelled.length).toBeGreaterThan(30);
   expect(spelled.filter((name) => !known.has(name) && !isFile(name))).toEqual([]);
 });
