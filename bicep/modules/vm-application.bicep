@@ -1,5 +1,5 @@
 metadata name = 'VM application'
-metadata description = 'The bridge as a VM application of a gallery, for one platform: one application for each operating system and processor, because the operating system of an application cannot change, and its versions, replicated to the regions of the platform. Costs the storage of each version in each region, about 45 MB a copy, and the first transfer to a region. Nothing of a published version can be changed but its regions: package, commands and configuration need a new one.'
+metadata description = 'The bridge as a VM application of a gallery, for one platform: one application for each operating system and processor, because the operating system of an application cannot change, and its versions, replicated to the regions of the platform. Costs the storage of each version in each region, about 45 MB a copy for Linux and 36 MB for Windows, and the first transfer to a region. Nothing of a published version can be changed but its regions: package, commands and configuration need a new one.'
 
 import { bridgeVersionType, osTypeOf, publishedApplicationType, shortNameOf, targetType } from '../fleet-types.bicep'
 import { tagsType } from '../types.bicep'

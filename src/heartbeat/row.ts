@@ -91,6 +91,7 @@ export function heartbeat(facts: HeartbeatFacts) {
     nextEventId: next?.eventId ?? null,
     nextEventType: next?.eventType ?? null,
     nextEventSource: next?.eventSource ?? null,
+    osType: observer.osType,
   };
 }
 

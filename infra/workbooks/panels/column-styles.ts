@@ -5,6 +5,7 @@ import type { ColumnStyle } from '../panel.ts';
 export const eventType: ColumnStyle = { column: 'EventType', label: 'Event', as: 'event type' };
 export const eventSource: ColumnStyle = { column: 'EventSource', label: 'By' };
 export const scaleSet: ColumnStyle = { column: 'VmScaleSetName', label: 'Scale set' };
+export const operatingSystem: ColumnStyle = { column: 'OsType', label: 'OS' };
 export const vm: ColumnStyle = { column: 'VmName', label: 'VM' };
 export const resource: ColumnStyle = { column: 'ResourceId', label: 'Resource', as: 'resource' };
 export const eventId: ColumnStyle = { column: 'EventId', label: 'Event ID' };

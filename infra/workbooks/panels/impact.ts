@@ -1,6 +1,6 @@
 import { eventTypes } from '../colours.ts';
 import { asked, type Tab } from '../panel.ts';
-import { eventSource, eventType, milliseconds, seconds } from './column-styles.ts';
+import { eventSource, eventType, milliseconds, operatingSystem, seconds } from './column-styles.ts';
 import { eventsInTime, fleet, indented } from './sources.ts';
 
 const hours = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, '0'));
@@ -28,7 +28,8 @@ export const impact: Tab = {
         '    Half = percentile(ObservedPauseMs / 1000.0, 50),',
         '    Most = percentile(ObservedPauseMs / 1000.0, 95),',
         '    Longest = max(ObservedPauseMs) / 1000.0',
-        '    by Size = replace_string(VmSize, "Standard_", "")',
+        // What a VM measures of a freeze depends on the clocks of its operating system.
+        '    by Size = strcat(replace_string(VmSize, "Standard_", ""), iff(OsType =~ "Windows", " Windows", ""))',
         '| order by Longest desc',
         '| project',
         '    Size,',
@@ -145,6 +146,7 @@ export const impact: Tab = {
         '    Longest = max(Took)',
         '    by',
         '    EventType,',
+        '    OsType,',
         '    Said = iff(DurationInSeconds >= 0, strcat(DurationInSeconds, " s"), "unknown")',
         '| order by VMs desc',
       ]),
@@ -152,6 +154,7 @@ export const impact: Tab = {
         as: 'table',
         styles: [
           eventType,
+          operatingSystem,
           { column: 'Said', label: 'Announced' },
           { column: 'VMs', as: 'bar' },
           seconds('Half', 'Median'),

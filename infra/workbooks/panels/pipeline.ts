@@ -1,5 +1,5 @@
 import { asked, type Tab, vmFilters } from '../panel.ts';
-import { resource, scaleSet, seconds, time, vm } from './column-styles.ts';
+import { operatingSystem, resource, scaleSet, seconds, time, vm } from './column-styles.ts';
 import { nameSets, ofSet } from './sets.ts';
 import { bridges, kept, where } from './sources.ts';
 
@@ -49,6 +49,7 @@ export const pipeline: Tab = {
         '    Problem,',
         '    VmName,',
         '    VmScaleSetName,',
+        '    OsType,',
         '    Location,',
         '    LastHeartbeatAt,',
         '    DeadLetters,',
@@ -76,6 +77,7 @@ export const pipeline: Tab = {
           },
           vm,
           scaleSet,
+          operatingSystem,
           time('LastHeartbeatAt', 'Last heartbeat'),
           { column: 'DeadLetters', label: 'Dead letters' },
           seconds('OldestPendingSeconds', 'Oldest unsent'),

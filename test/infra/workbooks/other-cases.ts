@@ -1,5 +1,21 @@
 import type { Case } from './case.ts';
-import { hourly, hoursOf, reboot, web } from './timeline.ts';
+import { hourly, hoursOf, reboot, type Timeline, web } from './timeline.ts';
+
+/** Four VMs of one size, of which those with Linux were paused for three, five and nine seconds, and the one with Windows was not. */
+const frozenWithBoth: Timeline = {
+  vms: [...web(3), { name: 'sql-1', set: '', os: 'Windows' }],
+  events: [3000, 5000, 9000, 0].map((pausedMs, number) => ({
+    vm: ['web_0', 'web_1', 'web_2', 'sql-1'][number] ?? '',
+    event: `f${number}`,
+    type: 'Freeze',
+    said: 5,
+    announced: '14 09:00:00',
+    notBefore: '14 09:15:00',
+    started: '14 09:15:00',
+    pausedMs,
+    ended: '14 09:20:00',
+  })),
+};
 
 export const otherCases: readonly Case[] = [
   {
@@ -203,5 +219,25 @@ export const otherCases: readonly Case[] = [
     },
     columns: ['Size', 'announced duration', 'median', 'longest'],
     rows: [['D4s_v5', 5, 5, 30]],
+  },
+  {
+    name: 'the pauses of Windows VMs are not mixed with those of Linux VMs of their size',
+    panel: 'pause-by-size',
+    timeline: frozenWithBoth,
+    columns: ['Size', 'median', 'longest'],
+    rows: [
+      ['D4s_v5', 5, 9],
+      ['D4s_v5 Windows', 0, 0],
+    ],
+  },
+  {
+    name: 'measured durations are shown for each operating system',
+    panel: 'announced-and-measured',
+    timeline: frozenWithBoth,
+    columns: ['EventType', 'OsType', 'Said', 'VMs', 'Longest'],
+    rows: [
+      ['Freeze', 'Linux', '5 s', 3, 9],
+      ['Freeze', 'Windows', '5 s', 1, 0],
+    ],
   },
 ];

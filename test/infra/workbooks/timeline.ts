@@ -19,6 +19,8 @@ export interface Vm {
   readonly zone?: string;
   readonly domain?: string;
   readonly size?: string;
+  /** Default Linux. */
+  readonly os?: 'Windows';
   readonly version?: string;
 }
 
@@ -65,6 +67,7 @@ const traits = ({
   subscription = 's1',
   region = 'westeurope',
   version = '1.0.0',
+  os = undefined,
 }: Vm) => {
   const kind = set === '' ? `virtualmachines/${name}` : `virtualmachinescalesets/${set}/virtualmachines/${name}`;
   const id = `/subscriptions/${subscription}/resourcegroups/${group}/providers/microsoft.compute/${kind}`;
@@ -78,6 +81,7 @@ const traits = ({
     VmScaleSetName: set,
     Location: region,
     BridgeVersion: version,
+    OsType: os ?? 'Linux',
     StreamId: `stream of ${id}`,
     ClockOffsetSeconds: 0,
     IsTest: false,

@@ -250,6 +250,15 @@ describe('alerts on bridges and the way to the tables', () => {
     expect(raisedBy(refusedOn(new Date(0)))).toEqual([]);
   });
 
+  test('a version that was refused on Linux and on Windows raises an alert for each', () => {
+    const refused = changing(rowsOfScene({}), 'VmLifecycleBridge_CL', ({ ResourceId }) => {
+      const vm = /\/([34])$/.exec(String(ResourceId))?.[1];
+      return vm === undefined ? {} : { RefusedVersion: '2.0.0', OsType: vm === '3' ? 'Linux' : 'Windows' };
+    });
+    const raised = watch(kql, alerts, refused, { from: sceneStarts, to: sceneEnds });
+    expect(raised.map(({ name, on }) => `${name} ${on}`)).toEqual(['A20 2.0.0', 'A20 2.0.0']);
+  });
+
   test('a scale set that its VMs spell in two ways is one', () => {
     const spelled = changing(rowsOfScene({ vms: 40, of: gone(first(5)) }), 'VmLifecycleBridge_CL', (row, place) =>
       place % 2 === 0 ? { ResourceGroup: String(row.ResourceGroup).toUpperCase(), VmScaleSetName: 'Web' } : {},

@@ -190,3 +190,12 @@ test('a bridge of a version that does not report the age of its document is not 
   const heartbeats = [{ ...beat(0), LastDocumentAgeSeconds: null }];
   expect(ask('VmBridgeCoverage() | project IsBlind, LastDocumentAgeSeconds', { heartbeats })).toEqual(['false | -']);
 });
+
+test('the operating system of a VM is that of its heartbeats, or of its records where its bridge is older', () => {
+  const older = beat(0, { vm: 'web_1' });
+  const heartbeats = [beat(0, { observer: observerNamed('web_0', { osType: 'Windows' }) }), { ...older, OsType: null }];
+  const listed = event({ eventType: 'Freeze', resources: ['web_1'] });
+  const records = recordsBy('web_1', [nothing, { events: [listed] }], { observer: { osType: 'Windows' } });
+  const rows = ask('VmBridgeCoverage() | sort by VmName asc | project VmName, OsType', { heartbeats, records });
+  expect(rows).toEqual(['web_0 | Windows', 'web_1 | Windows']);
+});

@@ -379,3 +379,9 @@ test('heartbeats are used when an event has no end: a bridge silent for days dif
   expect(presumed(alive('web_0', 72))).toEqual(['true | false']);
   expect(presumed(alive('web_7', 4))).toEqual(['true | false']);
 });
+
+test('a VM of an availability set that only a VM with another operating system reports has none in its row', () => {
+  const records = recordsBy('web_1', whole, { observer: { osType: 'Linux' } });
+  const rows = ask('VmEventTimeline() | sort by VmName asc | project VmName, SeenFrom, OsType', { records });
+  expect(rows).toEqual(['web_0 | witness | -', 'web_1 | itself | Linux']);
+});

@@ -66,7 +66,7 @@ test('records, sightings and steps have every column of a record', () => {
 test('the columns of timeline and coverage are those that others read', () => {
   expect(columnsOf('VmEventTimeline').join(' ')).toBe(
     'EventId EventType EventSource VmName VmId ResourceId SubscriptionId ResourceGroup VmScaleSetName PlacementGroupId Location ' +
-      'Zone FaultDomain VmSize VmPriority Tags Description NotBefore DurationInSeconds FirstSeenAt ScheduledAt StartedAt StartSeen EndedAt ' +
+      'Zone FaultDomain VmSize VmPriority OsType Tags Description NotBefore DurationInSeconds FirstSeenAt ScheduledAt StartedAt StartSeen EndedAt ' +
       'Outcome Evidence IsOpen PresumedEnded NoticeSeconds StartedSeconds ObservedPauseMs ObservedPauseTotalMs ' +
       'ObservedOutageSeconds OutageFrom OutageUntil PhysicalHost PreviousPhysicalHost ApprovedAt SeenFrom Witness LastObservedAt AffectedResourceCount',
   );
@@ -74,7 +74,7 @@ test('the columns of timeline and coverage are those that others read', () => {
     'Computer VmName VmId ResourceId SubscriptionId ResourceGroup VmScaleSetName Location BridgeVersion ConfigHash StreamId ' +
       'State StopReason FirstHeartbeatAt LastHeartbeatAt LastRecordAt IsSilent OldestPendingSeconds DeadLetters ' +
       'ClockOffsetSeconds PollFailureShare OpenEvents LastPosition IntervalMinutes LastDocumentAgeSeconds IsBlind ExpiredRecords ' +
-      'NextNotBefore NextEventType NextEventId',
+      'NextNotBefore NextEventType NextEventId OsType',
   );
 });
 

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { readTree } from '../../support/source-tree.ts';
 import { answerOf, cases } from './cases/index.ts';
 import { fleetNow, fleetTables } from './fleet-tables.ts';
 import { kql, queryNames, tableText, textOf } from './pack.ts';
@@ -15,6 +16,18 @@ const nothing = { VmLifecycle_CL: [], VmLifecycleBridge_CL: [], Heartbeat: [], A
 test('every case and every golden of the demo fleet belongs to a query of the pack', () => {
   for (const { query, of } of cases) expect(queryNames, of).toContain(query);
   expect(readdirSync(goldens).sort()).toEqual(queryNames.map((name) => `${name}.txt`));
+});
+
+test('no query, alert or panel compares the boots of two VMs, which Windows only counts', () => {
+  const paths = [
+    'infra/kql/**/*.kql',
+    'infra/alerts/alerts.yaml',
+    'infra/workbooks/fleet.workbook',
+    'infra/grafana/fleet.json',
+  ];
+  const read = [...readTree(...paths)].filter(([, text]) => /\bBootId\b/.test(text.replaceAll(/^\s*\/\/.*$/gm, '')));
+  // Lists it, a row for each record.
+  expect(read.map(([path]) => path)).toEqual(['infra/kql/queries/support-case.kql']);
 });
 
 // All of one query together: it is bound once, which takes longer than to answer it.

@@ -7,6 +7,13 @@ const three = { ...two, web_2: {} };
 const spot = { priority: 'Spot', zone: '2' };
 
 /** A redeploy announced for a day later. */
+const twoAtOnce = made(
+  'two at once',
+  { afterSeconds: 0, do: 'schedule', event: 'one', eventType: 'Freeze', noticeSeconds: 900, on: [0, 1] },
+  { afterSeconds: 900, do: 'start', event: 'one' },
+  { afterSeconds: 10, do: 'remove', event: 'one' },
+);
+
 const tomorrow = made('tomorrow', {
   afterSeconds: 0,
   do: 'schedule',
@@ -131,6 +138,24 @@ export const historyCases: readonly QueryCase[] = [
       'Started | said-by-azure | web_0 | Reboot | - | -5',
       'Completed | left-after-started, not-before-passed | web_0 | Reboot | 91 | -5',
     ],
+  },
+  {
+    query: 'support-case',
+    // Windows counts its boots, so VMs that were created together have the same BootId.
+    of: 'an event of two VMs with Windows that have started equally often',
+    stage: {
+      vms: { web_0: { osType: 'Windows' }, web_1: { osType: 'Windows' } },
+      plays: [play(twoAtOnce, 0, 'web_0', 'web_1')],
+      askedAt: 60,
+    },
+    change: (tables) => ({
+      ...tables,
+      VmLifecycle_CL: tables.VmLifecycle_CL.map((row) => ({ ...row, BootId: 'windows-boot-7' })),
+    }),
+    show: ['Phase', 'VmName', 'OsType', 'BootId'],
+    rows: ['Scheduled', 'Started', 'Completed'].flatMap((phase) =>
+      ['web_0', 'web_1'].map((vm) => `${phase} | ${vm} | Windows | windows-boot-7`),
+    ),
   },
   {
     query: 'support-case',

@@ -27,6 +27,28 @@ export const impactCases: readonly QueryCase[] = [
     rows: ['Freeze | 5 s | 1 | 0 | 1 | 7 | 7', 'Reboot | unknown | 1 | 0 | 0 | 91 | 91'],
   },
   {
+    query: 'freezes',
+    of: 'VMs of one size, of which the one with Linux was paused and the one with Windows was not',
+    stage: {
+      vms: { ...one, web_1: { vmSize: 'Standard_E8s_v5', osType: 'Windows' } },
+      plays: [play('freeze', 0, 'web_0'), play('no-impact', 0, 'web_1')],
+      askedAt: 60,
+    },
+    show: ['VmSize', 'OsType', 'Freezes', 'NotFelt', 'P95'],
+    rows: ['Standard_E8s_v5 | Linux | 1 | 0 | 7', 'Standard_E8s_v5 | Windows | 1 | 1 | 0'],
+  },
+  {
+    query: 'advertised-against-measured',
+    of: 'a reboot of a VM with Linux, and of one with Windows',
+    stage: {
+      vms: { web_0: {}, web_1: { osType: 'Windows' } },
+      plays: [play('reboot', 0, 'web_0'), play('reboot', 0, 'web_1')],
+      askedAt: 60,
+    },
+    show: ['EventType', 'OsType', 'Advertised', 'Vms', 'P50Seconds'],
+    rows: ['Reboot | Linux | unknown | 1 | 91', 'Reboot | Windows | unknown | 1 | 91'],
+  },
+  {
     query: 'advertised-against-measured',
     of: 'a freeze that is not over',
     stage: { vms: one, plays: [play('freeze', 0, 'web_0')], askedAt: 16 },

@@ -74,6 +74,33 @@ export const pipelineCases: readonly QueryCase[] = [
   },
   {
     query: 'coverage',
+    of: 'silent bridges on Linux and Windows, one from before heartbeats told which, and a VM with Windows without one',
+    stage: {
+      vms: {
+        web_0: { leavesAt: seconds(-30), osType: 'Windows' },
+        web_1: { leavesAt: seconds(-30) },
+        web_2: { leavesAt: seconds(30), osType: 'Windows' },
+      },
+      plays: [play('freeze', 0, 'web_2')],
+      askedAt: 240,
+    },
+    change: (tables) =>
+      adding({ Heartbeat: [{ ...agentReports('web_9', 239), OSType: 'Windows' }] })({
+        ...tables,
+        VmLifecycleBridge_CL: tables.VmLifecycleBridge_CL.map((row) =>
+          row.VmName === 'web_2' ? { ...row, OsType: null } : row,
+        ),
+      }),
+    show: ['Problem', 'VmName', 'OsType'],
+    rows: [
+      'no bridge | web-9 | Windows',
+      'silent | web_0 | Windows',
+      'silent | web_1 | Linux',
+      'silent | web_2 | Windows',
+    ],
+  },
+  {
+    query: 'coverage',
     of: 'a bridge without a valid document for 40 hours after a day of valid ones, and one that has discarded a record',
     stage: {
       vms: {
@@ -225,6 +252,20 @@ export const pipelineCases: readonly QueryCase[] = [
     },
     show: ['Ring', 'BridgeVersion', 'Vms'],
     rows: ['canary | 1.1.0 | 1', 'not told | 1.0.0 | 1'],
+  },
+  {
+    query: 'versions-by-ring',
+    of: 'a ring of which the VM with Windows stayed at the version before',
+    stage: {
+      vms: {
+        web_0: { tags: { ring: 'canary' }, bridgeVersion: '1.1.0' },
+        web_1: { tags: { ring: 'canary' }, osType: 'Windows' },
+      },
+      plays: [play('freeze', 0, 'web_0'), play('freeze', 0, 'web_1')],
+      askedAt: 60,
+    },
+    show: ['Ring', 'OsType', 'BridgeVersion', 'Vms'],
+    rows: ['canary | Linux | 1.1.0 | 1', 'canary | Windows | 1.0.0 | 1'],
   },
   {
     query: 'versions-by-ring',
