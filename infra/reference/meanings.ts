@@ -100,11 +100,12 @@ export const otherVariables: readonly { readonly names: readonly string[]; reado
     names: ['ProgramData'],
     meaning: 'Windows: the folder that contains the configuration file and the state directory.',
   },
+  { names: ['ProgramW6432', 'ProgramFiles'], meaning: 'Windows: the folder that contains the installed program.' },
   {
     names: ['ConfigSequenceNumber', 'VERSION', 'AZURE_GUEST_AGENT_EXTENSION_VERSION'],
     meaning:
       "Set by Azure's guest agent for the command `extension`: the number of the settings, the version to update to, and that of the extension.",
   },
-  { names: ['SystemRoot'], meaning: 'Windows: the folder that contains `reg.exe` and PowerShell.' },
+  { names: ['SystemRoot'], meaning: 'Windows: the folder that contains `sc.exe`, `reg.exe` and PowerShell.' },
   { names: ['NO_COLOR', 'TERM'], meaning: 'Whether output to a terminal has colours.' },
 ];

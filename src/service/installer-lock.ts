@@ -27,8 +27,10 @@ export async function alone<T>(
       try {
         return await work();
       } finally {
-        rmSync(path, { force: true });
+        const isGone = tryRemove(path);
         lock.close();
+        // Windows removes no file that is open; and if another installer has opened it meanwhile, it stays.
+        if (!isGone) tryRemove(path);
       }
     }
     if (clock.monotonicMs() >= deadline) {
@@ -38,6 +40,15 @@ export async function alone<T>(
       );
     }
     await clock.sleep(pollEveryMs);
+  }
+}
+
+function tryRemove(path: string): boolean {
+  try {
+    rmSync(path, { force: true });
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -139,7 +139,7 @@ export const fitFacts: Facts = {
 const shortestSleepMs = 2_500;
 
 /** Waiting takes no time, and yet time passes. */
-function quickClock(): Clock {
+export function quickClock(): Clock {
   let passed = 0;
   return {
     now: () => new Date(Date.UTC(2026, 0, 1, 12) + passed),
@@ -180,6 +180,18 @@ function makePackage(folder: string, version: string, options: PackageOptions): 
     LICENSE: 'a licence\n',
     'licences/node.txt': 'another licence\n',
   };
+  return writePackage(folder, { version, platform, files });
+}
+
+/** Writes the files of a package, with a manifest as a real one has. Scripts are programs. */
+export function writePackage(
+  folder: string,
+  {
+    version,
+    platform,
+    files,
+  }: { readonly version: string; readonly platform: string; readonly files: Readonly<Record<string, string>> },
+): string {
   mkdirSync(folder, { recursive: true });
   const listed = Object.entries(files).map(([path, content]) => {
     const isProgram = content.startsWith('#!');

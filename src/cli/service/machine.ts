@@ -8,6 +8,10 @@ import { pingRequest, reachIn } from '../../requests/ping.ts';
 import { placesIn } from '../../service/linux/places.ts';
 import { linuxSystem } from '../../service/linux/system.ts';
 import type { CheckedConfiguration, Machine, PingResult } from '../../service/machine.ts';
+import type { System } from '../../service/system.ts';
+import { foldersOf, windowsPlaces } from '../../service/windows/places.ts';
+import { windowsSystem } from '../../service/windows/system.ts';
+import { programsOf } from '../../service/windows/tools.ts';
 import { asOwner } from '../as-owner.ts';
 import type { CommandContext } from '../command-context.ts';
 
@@ -16,14 +20,26 @@ const systemFolders = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/b
 
 /** The machine that this process runs on. */
 export function thisMachine({ env: given, print }: CommandContext): Machine {
-  const env = { ...given, PATH: pathOf(given) };
   return {
-    system: linuxSystem({ places: placesIn(), env }),
+    system: process.platform === 'win32' ? thisWindows(given) : thisLinux(given),
     clock: systemClock,
     say: (sentence) => print(`${sentence}\n`),
-    checkConfiguration,
+    checkConfiguration: (file) => checkConfiguration(file, process.platform, given),
     ping,
   };
+}
+
+function thisLinux(given: NodeJS.ProcessEnv): System {
+  return linuxSystem({ places: placesIn(), env: { ...given, PATH: pathOf(given) } });
+}
+
+function thisWindows(env: NodeJS.ProcessEnv): System {
+  return windowsSystem({
+    places: windowsPlaces(foldersOf(env)),
+    programs: programsOf(env),
+    env,
+    clock: systemClock,
+  });
 }
 
 /** The path of the operator, and what it lacks of the system's. */
@@ -37,11 +53,15 @@ export function pathOf({ PATH }: NodeJS.ProcessEnv): string {
  * Reads a configuration as the service will: without the environment of this command, and from a file that others cannot read,
  * regardless of the permissions of its source.
  */
-export function checkConfiguration(file: string): CheckedConfiguration {
-  const read = readConfigFile(file, 'linux');
+export function checkConfiguration(
+  file: string,
+  platform: NodeJS.Platform = 'linux',
+  env: NodeJS.ProcessEnv = {},
+): CheckedConfiguration {
+  const read = readConfigFile(file, platform);
   if (read.kind === 'absent') return { problems: ['there is no such file.'] };
   if (read.kind === 'problem') return { problems: [read.problem] };
-  const { stateDirectory: defaultStateDirectory } = platformPaths('linux', {});
+  const { stateDirectory: defaultStateDirectory } = platformPaths(platform, env);
   const { config, problems } = readConfig({
     documents: [{ ...read.document, keepsSecrets: true }],
     env: {},

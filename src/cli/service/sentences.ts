@@ -65,7 +65,7 @@ export function uninstalledSentences(
     `Azure disables Scheduled Events for this VM after 24 h without a request, at about ${off}: until then restarts that users request may still wait up to 15 minutes, since no approval is sent.`,
   ];
   const ofState = {
-    kept: `The state is kept in ${places.state}, with the undelivered records, and the account ${serviceName} that owns it: the next installation continues with it.`,
+    kept: `The state is kept in ${places.state}, with the undelivered records${hasAccount ? `, and the account ${serviceName} that owns it` : ''}: the next installation continues with it.`,
     removed: `The state in ${places.state} is removed, with what was not delivered${hasAccount ? '' : `, and the account ${serviceName}`}.`,
     absent: null,
   }[state];

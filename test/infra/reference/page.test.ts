@@ -65,7 +65,7 @@ test('every variable that the program reads is explained', () => {
   const known = [...otherVariables.flatMap(({ names }) => names), ...options.map(({ path }) => environmentName(path))];
   const read = [...code].filter(([path]) => !path.startsWith('src/azure-simulator/'));
   const found = read.flatMap(([, text]) => [
-    ...[...withoutComments(text).matchAll(/\benv\.([A-Za-z_]+)/g)].map(([, name = '']) => name),
+    ...[...withoutComments(text).matchAll(/\benv\.([A-Za-z_]\w*)/g)].map(([, name = '']) => name),
     ...[...withoutComments(text).matchAll(/'([A-Z][A-Z_]+_(?:PROXY|FILE|HOST|ENDPOINT|HEADER|SECRET|SOCKET))'/g)].map(
       ([, name = '']) => name,
     ),

@@ -1,0 +1,49 @@
+import type { Clock } from '../../clock.ts';
+import { isSameBuild } from '../package.ts';
+import type { System } from '../system.ts';
+import { forbids, preflight, type WindowsFacts, windowsFacts } from './facts.ts';
+import { inspect } from './inspect.ts';
+import { createManager } from './manager.ts';
+import type { WindowsPlaces } from './places.ts';
+import { remove } from './remove.ts';
+import { perform } from './steps.ts';
+import { createTools, type Programs } from './tools.ts';
+import { wordsOf } from './words.ts';
+
+interface WindowsOptions {
+  readonly places: WindowsPlaces;
+  readonly programs: Programs;
+  readonly env: NodeJS.ProcessEnv;
+  readonly clock: Clock;
+  /** What a test says of the machine. */
+  readonly facts?: Partial<WindowsFacts>;
+}
+
+/** A machine with Windows. */
+export function windowsSystem({ places, programs, env, clock, facts = {} }: WindowsOptions): System {
+  const tools = createTools(programs, env);
+  const manager = createManager(places, tools, clock);
+  const machine = { places, tools, manager, env, clock };
+  return {
+    places,
+    words: wordsOf(places),
+    manager,
+    administratorUnit: null,
+    async conditions() {
+      const found = { ...(await windowsFacts(places, tools)), ...facts };
+      return {
+        platform: `win-${found.processor}`,
+        // Windows always runs.
+        isLive: found.isElevated !== null,
+        isAdministrator: found.isElevated === true,
+        forbidden: forbids(found),
+        unfitFor: (need) => preflight(found, need, places),
+      };
+    },
+    inspect: (unit) => inspect(machine, unit),
+    isPlaced: isSameBuild,
+    perform: (step, material) => perform(step, machine, material),
+    remove: (kept) => remove(machine, kept),
+    named: (place) => place,
+  };
+}
