@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -81,14 +81,21 @@ export async function bundle(
     banner: {
       js: `#!/usr/bin/env node\n${requireNode(program, manifest.engines.node, exitCodes.nodeTooOld.code)}`,
     },
+    // The Azure libraries ask whether a body is of this class, and naming it makes Node load its own copy of undici: a fifth of the start of a sender.
+    define: { FormData: 'undefined' },
     logLevel: 'warning',
     plugins: [versionOnly, pageInside],
     ...more,
     metafile: true,
   });
+  writeFileSync(outfile, ascii(readFileSync(outfile, 'utf8')), { mode: 0o755 });
   chmodSync(outfile, 0o755);
   return metafile;
 }
+
+/** esbuild escapes all but regular expressions. One character beyond would make Node keep the whole program with two bytes for each of its characters. */
+const ascii = (code: string): string =>
+  code.replaceAll(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 if (import.meta.main) {
   for (const program of Object.keys(programs) as ProgramName[]) {

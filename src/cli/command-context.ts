@@ -30,7 +30,7 @@ export type Verb = (program: Command, commandContext: CommandContext) => void;
 /** What every verb has in common. The exit codes are those besides 0, 1 and 2. */
 export function describeVerb(command: Command, ...reasons: readonly ExitReason[]): Command {
   return command
-    .addHelpText('after', describeExitCodes('ok', 'unexpected', 'usage', ...reasons))
+    .addHelpText('after', () => describeExitCodes('ok', 'unexpected', 'usage', ...reasons))
     .helpOption('-h, --help', 'show this help');
 }
 

@@ -34,6 +34,16 @@ test('the bundle is one file that runs without other files', () => {
   expect(out).toMatch(`scheduled-events-bridge ${version} `);
 });
 
+test('the bundle holds nothing but ASCII, which Node keeps in a byte per character', () => {
+  expect(readFileSync(file).findIndex((byte) => byte > 0x7f)).toBe(-1);
+});
+
+test('the bundle does not make Node load its own undici by the global class of forms', () => {
+  const free = /\btypeof FormData\b/;
+  expect(readFileSync('node_modules/@typespec/ts-http-runtime/dist/esm/formData.js', 'utf8')).toMatch(free);
+  expect(readFileSync(file, 'utf8')).not.toMatch(free);
+});
+
 test('the bundle of the product does not name the simulator of package.json', () => {
   expect(readFileSync(file, 'utf8')).not.toContain('dist/scheduled-events-simulator');
 });
