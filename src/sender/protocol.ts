@@ -40,4 +40,6 @@ export type TokenAnswer =
 export interface SenderStatus {
   readonly deadlines: DeadlineCounts | null;
   readonly residentBytes: number;
+  /** Heap and buffers: what no file backs, as far as Node knows it. */
+  readonly allocatedBytes: number;
 }

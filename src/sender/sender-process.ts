@@ -94,7 +94,7 @@ interface Run {
   status: SenderStatus;
 }
 
-const noStatus: SenderStatus = { deadlines: null, residentBytes: 0 };
+const noStatus: SenderStatus = { deadlines: null, residentBytes: 0, allocatedBytes: 0 };
 
 export function createSenderProcess(options: SenderProcessOptions): SenderProcess {
   const { role, does, start, fork, offers, near = () => false, idleMs, clock, log } = options;
@@ -212,7 +212,8 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
   }
 
   function isTooLarge({ child, status }: Run): boolean {
-    const bytes = (child.pid === undefined ? null : anonymousBytesOf(child.pid)) ?? status.residentBytes;
+    // Not its resident bytes: on Windows they include the program file itself.
+    const bytes = (child.pid === undefined ? null : anonymousBytesOf(child.pid)) ?? status.allocatedBytes;
     return bytes > limits.memoryMegabytes * 1024 * 1024;
   }
 

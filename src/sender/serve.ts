@@ -64,9 +64,11 @@ export function serveSender(
       isNear = near;
       const { sink } = await begun();
       const deadlines = sink && 'deadlines' in sink ? (sink.deadlines as SenderDeadlines) : null;
+      const { rss, heapTotal, external } = process.memoryUsage();
       return {
         deadlines: deadlines && { missed: { ...deadlines.missed }, lateSettles: deadlines.lateSettles },
-        residentBytes: process.memoryUsage.rss(),
+        residentBytes: rss,
+        allocatedBytes: heapTotal + external,
       };
     },
     async close() {

@@ -54,7 +54,7 @@ if (port) {
       if (cannotBegin) throw new Error('what it needs is not there');
       return (await deeds[Buffer.from(first ?? []).toString()]?.()) as never;
     },
-    status: async () => ({ deadlines: { missed: { send: 1 }, lateSettles: 0 }, residentBytes: 1 }),
+    status: async () => ({ deadlines: { missed: { send: 1 }, lateSettles: 0 }, residentBytes: 1, allocatedBytes: 1 }),
     check: never,
     heartbeat: never,
     token: never,
