@@ -5,6 +5,8 @@
  */
 export interface OperatingSystem {
   readonly name: 'Linux' | 'Windows';
+  /** Before a command that is printed. */
+  readonly prompt: string;
   /** Who may do everything: completes "run it as …". */
   readonly administrator: string;
   readonly startService: string;
@@ -41,6 +43,7 @@ const product = 'scheduled-events-bridge';
 
 export const linux: OperatingSystem = {
   name: 'Linux',
+  prompt: '$',
   administrator: 'root',
   startService: `sudo systemctl start ${product}`,
   restartService: `sudo systemctl restart ${product}`,
@@ -68,6 +71,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 export const windows: OperatingSystem = {
   name: 'Windows',
+  prompt: 'PS>',
   administrator: 'administrator',
   startService: `Start-Service ${product}`,
   restartService: `Restart-Service ${product}`,

@@ -136,7 +136,7 @@ function systemsTable(): string {
     secretFile: system.secretFile('FILE'),
   }));
   const rows = fields
-    .filter((field) => field !== 'name')
+    .filter((field) => field !== 'name' && field !== 'prompt')
     .map((field) => [
       field.replace(/([A-Z])/g, ' $1').toLowerCase(),
       ...filled.map((system) => `\`${system[field]}\``),

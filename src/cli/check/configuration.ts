@@ -70,7 +70,7 @@ function readers(
   const { path, access, owner } = file;
   const held = secrets.length > 0 ? `It holds a secret, ${secrets.join(' and ')}` : 'It holds no secret';
   if (access === null)
-    return notProven(what, `${held}. This user may not see who can read ${path}.`, system.showAccess(path));
+    return notProven(what, `${held}. The access rights of ${path} could not be read.`, system.showAccess(path));
   if (typeof access !== 'number') return windowsReaders(path, access, { held, isSecret: secrets.length > 0 });
   const mode = access;
   const can = (bit: number): boolean => (mode & bit) !== 0;

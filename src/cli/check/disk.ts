@@ -224,7 +224,7 @@ function owner(
 function rights(path: string, access: AccessRights | null, system: OperatingSystem): Finding {
   const what = 'disk.owner';
   if (access === null)
-    return notProven(what, `This user may not see who can read and change ${path}.`, system.showAccess(path));
+    return notProven(what, `The access rights of ${path} could not be read.`, system.showAccess(path));
   const readers = `${path} can be read by ${listed(access.readers)}`;
   if (access.writers.length === 0) return ok(what, `${readers}; only administrators and the service can change it.`);
   const message = `${readers}. ${sentence(listed(access.writers))} can change it, and with it what is sent.`;

@@ -1,4 +1,5 @@
 import type { Verdict } from '../../check/finding.ts';
+import { type OperatingSystem, thisSystem } from '../../operating-system.ts';
 import { plainFormat, type Style, styled, type TextFormat } from '../../process/text-format.ts';
 import { wrap } from '../wrap.ts';
 import { type Class, type Finding, type Judgement, judge } from './finding.ts';
@@ -60,11 +61,16 @@ const styles: Readonly<Record<Verdict, Style>> = {
 const messageColumn = 25;
 
 /** A class as text: a heading, the lines of each finding, and below them the command that fixes it. */
-export function classText(name: Class, findings: readonly Finding[], format: TextFormat = plainFormat): string {
+export function classText(
+  name: Class,
+  findings: readonly Finding[],
+  format: TextFormat = plainFormat,
+  { prompt }: Pick<OperatingSystem, 'prompt'> = thisSystem,
+): string {
   if (findings.length === 0) return '';
   const lines = findings.flatMap(({ what, verdict, message, remedy }) => [
     `  ${styled(styles[verdict], words[verdict].padEnd(11), format)}${what.slice(name.length + 1).padEnd(12)}${wrapped(message, messageColumn, format)}`,
-    ...(remedy === undefined ? [] : [commandLine(remedy, format)]),
+    ...(remedy === undefined ? [] : [commandLine(`${prompt} ${remedy}`, format)]),
   ]);
   return `${styled('bold', name, format)}\n${lines.join('\n')}\n`;
 }
@@ -78,7 +84,7 @@ const wrapped = (text: string, column: number, { width }: TextFormat): string =>
   wrap(text.split(' '), width - column).join(`\n${' '.repeat(column)}`);
 
 /** On one line even where the terminal breaks it, so that it can be copied. */
-const commandLine = (command: string, format: TextFormat): string => `    ${styled('cyan', `$ ${command}`, format)}`;
+const commandLine = (command: string, format: TextFormat): string => `    ${styled('cyan', command, format)}`;
 
 /** The last line, and the only one that says the verdict. */
 export function verdictText(

@@ -68,7 +68,7 @@ test.for<{
     name: 'Windows keeps that to itself',
     access: null,
     verdict: 'not-proven',
-    message: /^It holds no secret\. This user may not see who can read/,
+    message: /^It holds no secret\. The access rights of .* could not be read/,
     remedy: "icacls '/c.json'",
   },
   {

@@ -181,7 +181,7 @@ const onWindows: readonly (Omit<(typeof rows)[number], 'name'> & { readonly name
     with: {},
     what: 'disk.owner',
     verdict: 'not-proven',
-    message: /may not see who can read and change C:\\state/,
+    message: /^The access rights of C:\\state could not be read\.$/,
     remedy: "icacls 'C:\\state'",
   },
   {
