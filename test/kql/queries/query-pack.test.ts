@@ -18,7 +18,7 @@ test('every case and every golden of the demo fleet belongs to a query of the pa
   expect(readdirSync(goldens).sort()).toEqual(queryNames.map((name) => `${name}.txt`));
 });
 
-test('no query, alert or panel compares the boots of two VMs, which Windows only counts', () => {
+test('no query, alert or panel compares the boots of two VMs: on Windows, BootId is a time', () => {
   const paths = [
     'infra/kql/**/*.kql',
     'infra/alerts/alerts.yaml',

@@ -141,8 +141,8 @@ export const historyCases: readonly QueryCase[] = [
   },
   {
     query: 'support-case',
-    // Windows counts its boots, so VMs that were created together have the same BootId.
-    of: 'an event of two VMs with Windows that have started equally often',
+    // Windows has no id of a boot: BootId is its time.
+    of: 'an event of two VMs with Windows that started at the same time',
     stage: {
       vms: { web_0: { osType: 'Windows' }, web_1: { osType: 'Windows' } },
       plays: [play(twoAtOnce, 0, 'web_0', 'web_1')],
@@ -150,11 +150,11 @@ export const historyCases: readonly QueryCase[] = [
     },
     change: (tables) => ({
       ...tables,
-      VmLifecycle_CL: tables.VmLifecycle_CL.map((row) => ({ ...row, BootId: 'windows-boot-7' })),
+      VmLifecycle_CL: tables.VmLifecycle_CL.map((row) => ({ ...row, BootId: 'booted-at-2026-03-01T09:00:00.000Z' })),
     }),
     show: ['Phase', 'VmName', 'OsType', 'BootId'],
     rows: ['Scheduled', 'Started', 'Completed'].flatMap((phase) =>
-      ['web_0', 'web_1'].map((vm) => `${phase} | ${vm} | Windows | windows-boot-7`),
+      ['web_0', 'web_1'].map((vm) => `${phase} | ${vm} | Windows | booted-at-2026-03-01T09:00:00.000Z`),
     ),
   },
   {
