@@ -1,0 +1,130 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { findCompiler } from '../../infra/package/service-host.ts';
+import commands from '../../infra/package/windows/commands.json' with { type: 'json' };
+import { openWindows, type WindowsMachine, whyNoWine } from './windows-machine.ts';
+
+const folder = 'C:\\Packages\\Downloads\\the application\\1.0.0';
+const installed = 'C:\\Program Files\\scheduled-events-bridge';
+
+/** Unpacks as tar.exe and powershell.exe would, neither of which Wine has: copies a folder, if it finds the archive where it is named. */
+const unpacker = (place: string): string => `
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <windows.h>
+int main(void) {
+  const char *line = GetCommandLineA();
+  if (!strstr(line, "scheduled-events-bridge.zip") || !strstr(line, "package")) return 9;
+  if (GetFileAttributesA("scheduled-events-bridge.zip") == INVALID_FILE_ATTRIBUTES) return 8;
+  puts("unpacked by ${place}");
+  fflush(stdout);
+  return system("xcopy /e /i /q C:\\\\unpacked package >nul");
+}
+`;
+
+/** A program for Windows of this source. */
+function compile(source: string): Buffer {
+  const { root } = findCompiler() ?? { root: null };
+  const made = mkdtempSync(join(root ?? '', '/tmp/unpacker-'));
+  const inside = root === null ? made : made.slice(root.length);
+  const gcc = ['x86_64-w64-mingw32-gcc', '-x', 'c', '-', '-o', `${inside}/made.exe`];
+  const [program = '', ...args] = root === null ? gcc : ['chroot', root, 'env', '-i', 'PATH=/usr/bin:/bin', ...gcc];
+  try {
+    execFileSync(program, args, { input: source });
+    return readFileSync(join(made, 'made.exe'));
+  } finally {
+    rmSync(made, { recursive: true });
+  }
+}
+
+let machine: WindowsMachine;
+let programs: Readonly<Record<'tar' | 'powershell', Buffer>>;
+
+function put(path: string, content: Buffer | string): void {
+  const file = machine.file(path);
+  mkdirSync(join(file, '..'), { recursive: true });
+  writeFileSync(file, content);
+}
+const script = (name: string, code: number): string =>
+  ['@echo off', `echo ${name} %*`, 'type %1', `exit /b ${code}`, ''].join('\r\n');
+
+/** Runs a command as Azure does: by cmd.exe, in the folder of the application. */
+async function run(command: string) {
+  put('C:\\run.cmd', `@echo off\r\ncd /d "${folder}"\r\n${command}\r\n`);
+  const { code, out } = await machine.run('cmd.exe', ['/c', 'C:\\run.cmd']);
+  return { code, lines: out.trim().split(/\s*\r\n/) };
+}
+
+describe.skipIf(whyNoWine !== '')(`the VM application for Windows${whyNoWine}`, () => {
+  beforeAll(async () => {
+    machine = await openWindows();
+    programs = { tar: compile(unpacker('tar')), powershell: compile(unpacker('PowerShell')) };
+  });
+  afterAll(() => machine[Symbol.asyncDispose]());
+  beforeEach(() => {
+    for (const path of ['C:\\unpacked', folder, installed])
+      rmSync(machine.file(path), { recursive: true, force: true });
+    put(`${folder}\\${commands.packageFileName}`, 'the archive');
+    put(`${folder}\\${commands.configFileName}`, 'the configuration');
+    put('C:\\windows\\system32\\tar.exe', programs.tar);
+    put('C:\\windows\\system32\\WindowsPowershell\\v1.0\\powershell.exe', programs.powershell);
+  });
+
+  const unpackedPackage = `${folder}\\package`;
+  const lay = (code: number): void => {
+    for (const verb of ['install', 'update']) put(`C:\\unpacked\\${verb}.cmd`, script(verb, code));
+  };
+
+  test.for(['install', 'update'] as const)(
+    'its command can %s repeatedly, and leaves no copy of the package',
+    async (verb) => {
+      lay(0);
+      // What a run that was cut off has left.
+      put(`${unpackedPackage}\\node.exe`, 'half');
+      for (const _ of [1, 2]) {
+        const lines = ['unpacked by tar', `${verb} config.json`, 'the configuration'];
+        expect(await run(commands[verb])).toEqual({ code: 0, lines });
+        expect(existsSync(machine.file(unpackedPackage))).toBe(false);
+      }
+    },
+  );
+
+  test.for(['install', 'update'] as const)(
+    'a failed %s ends with its code, and can be repeated on the VM',
+    async (verb) => {
+      lay(53);
+      const { code, lines } = await run(commands[verb]);
+      expect([code, lines[1]]).toEqual([53, `${verb} config.json`]);
+      expect(existsSync(machine.file(`${unpackedPackage}\\${verb}.cmd`))).toBe(true);
+    },
+  );
+
+  test('where there is no tar.exe, PowerShell unpacks the package', async () => {
+    lay(0);
+    rmSync(machine.file('C:\\windows\\system32\\tar.exe'));
+    const { code, lines } = await run(commands.install);
+    expect([code, lines.slice(0, 2)]).toEqual([0, ['unpacked by PowerShell', 'install config.json']]);
+  });
+
+  test('nothing is installed where the archive is missing', async () => {
+    lay(0);
+    rmSync(machine.file(`${folder}\\${commands.packageFileName}`));
+    const { code, lines } = await run(commands.install);
+    expect(code).not.toBe(0);
+    expect(lines.join()).not.toContain('config.json');
+  });
+
+  test.for([
+    { name: 'is removed by its own remover', remover: 0, code: 0 },
+    { name: 'that cannot be removed fails with its code', remover: 22, code: 22 },
+    { name: 'that was refused or removed before can be removed', remover: null, code: 0 },
+  ])('an application for Windows $name', async ({ remover, code }) => {
+    if (remover !== null) put(`${installed}\\remove.cmd`, script('remove', remover));
+    const ended = await run(commands.remove);
+    expect(ended.code).toBe(code);
+    expect(ended.lines[0]).toBe(remover === null ? '' : 'remove');
+  });
+});
