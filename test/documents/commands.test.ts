@@ -1,17 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { npmPackageName } from '../../infra/package/npm.ts';
 import { simulatorPackageName } from '../../infra/package/npm-simulator.ts';
-import { createProgram as createSimulator } from '../../src/azure-simulator/cli/program.ts';
-import { createProgram as createBridge } from '../../src/cli/program.ts';
 import { filledIn } from '../azure-cli/shell.ts';
 import { readTree, root } from '../support/source-tree.ts';
 import { openKql } from '../tools/kql/index.ts';
 import { manuals, missingInHelp } from './help.ts';
 import { createRecordedShell, type RecordedShell } from './recorded-shell.ts';
+import { refusalOf } from './refusal.ts';
 
 const documents = readTree('README.md', '.github/**/*.md', '{src,test,infra,bicep}/**/*.md');
 
@@ -97,28 +95,6 @@ test('bash runs every block of commands, and calls a program that is known here'
   expect(without.map(({ text }) => text.trim())).toEqual(['. local-azure/variables.sh']);
   expect(() => shell.callsOf('scheduled-events-brigde status')).toThrow('command not found');
 });
-
-/** Reads a command line as the program does that has the command, and carries nothing out. */
-function refusalOf(words: readonly string[]): string | null {
-  const programs = [createBridge, createSimulator].map((create) =>
-    create({ env: {}, stop: new AbortController().signal, print: () => {} }),
-  );
-  const program = programs.find(({ commands }) => commands.some((one) => one.name() === words[0])) ?? programs[0];
-  if (program === undefined) return 'there is no program';
-  const prepare = (command: Command): void => {
-    command.exitOverride().configureOutput({ writeErr: () => {}, writeOut: () => {} });
-    if (command.commands.length === 0) command.action(() => {});
-    command.commands.forEach(prepare);
-  };
-  prepare(program);
-  try {
-    program.parse(words, { from: 'user' });
-    return null;
-  } catch (error) {
-    const { code, message } = error as { code?: string; message: string };
-    return code === 'commander.helpDisplayed' ? null : message;
-  }
-}
 
 /** The arguments in a call of the bridge, however it is started; null for a call of another program. */
 function argumentsOfBridge([program, ...words]: readonly string[]): readonly string[] | null {

@@ -1,7 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { readAssumptions } from '../../infra/acceptance/assumptions.ts';
 import commands from '../../infra/package/windows/commands.json' with { type: 'json' };
 import { filledIn } from '../azure-cli/shell.ts';
+import { refusalOf } from '../documents/refusal.ts';
 import { createPowerShellReader, type PowerShellReader } from '../support/powershell.ts';
 import { readTree } from '../support/source-tree.ts';
 
@@ -20,6 +22,40 @@ test('Windows PowerShell 5.1 can read every block of it in a document', () => {
     powerShell.faultsIn(filledIn(text)).map((fault) => `${path}: ${fault}`),
   );
   expect(faults).toEqual([]);
+});
+
+/** What the scripts of the package make of their names. */
+const verbs: Readonly<Record<string, readonly string[]>> = {
+  'scheduled-events-bridge': [],
+  install: ['service', 'install', '--from', 'folder'],
+  update: ['service', 'update', '--from', 'folder'],
+  remove: ['service', 'uninstall'],
+};
+
+/** The arguments of each call of the bridge, by its command or a script of the package. */
+const callsOf = (text: string): readonly (readonly string[])[] =>
+  powerShell.read(text, (root) =>
+    root.descendantsOfType('command').flatMap((command) => {
+      const [, script = ''] = /([\w-]+)\.cmd"?$/.exec(command?.childForFieldName('command_name')?.text ?? '') ?? [];
+      const elements = command?.childForFieldName('command_elements')?.namedChildren ?? [];
+      const words = elements.flatMap((one) => (one === null || one.type === 'command_argument_sep' ? [] : one.text));
+      const [first = '-', ...others] = words;
+      if (!(script in verbs)) return [];
+      const isInstaller = script === 'install' || script === 'update';
+      return [
+        [...(verbs[script] ?? []), ...(isInstaller && !first.startsWith('-') ? ['--config', first, ...others] : words)],
+      ];
+    }),
+  );
+
+test('the bridge accepts every call of it in PowerShell', () => {
+  const texts = [...blocks.map(({ text }) => text), ...windowsAssumptions, ...windowsSteps];
+  const calls = texts.flatMap((text) => callsOf(filledIn(text)));
+  expect(calls.length).toBeGreaterThan(8);
+  expect(calls.map((call) => [call.join(' '), refusalOf(call)]).filter(([, refusal]) => refusal !== null)).toEqual([]);
+  expect(callsOf('.\\a\\install.cmd config.json --no-strat').map(refusalOf)).toEqual([
+    expect.stringMatching(/--no-strat/),
+  ]);
 });
 
 /** The script in a command line for cmd.exe. */
@@ -57,6 +93,8 @@ test('both commands of the VM application differ only in their verb', () => {
   expect(commands.install).toContain(commands.packageFileName);
   expect(commands.install).toContain(`install.cmd ${commands.configFileName}`);
 });
+
+const windowsAssumptions = readAssumptions().flatMap(({ on, commands }) => (on === 'windows' ? (commands ?? []) : []));
 
 const workflow = parse(readTree('.github/workflows/ci.yml').get('.github/workflows/ci.yml') ?? '') as {
   readonly jobs: Readonly<Record<string, { readonly 'runs-on': string; readonly steps: readonly { run?: string }[] }>>;
