@@ -1,0 +1,235 @@
+import { createServer, type Socket } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { build, findCompiler } from '../../infra/package/service-host.ts';
+import { version } from '../../src/process/version.ts';
+import { until } from '../support/until.ts';
+import { openWindows, whyNoWine } from './windows-machine.ts';
+import { createService, dataFolder, healthy, prelude, type ServiceOptions } from './windows-service.ts';
+
+describe.skipIf(whyNoWine !== '')(`the service host${whyNoWine}`, () => {
+  /** A machine of this test with the service on it. */
+  async function open(script: string, parameters: NonNullable<ServiceOptions['parameters']> = {}) {
+    const machine = await openWindows();
+    onTestFinished(() => machine[Symbol.asyncDispose]());
+    return { machine, service: await createService(machine, { bridge: { script }, parameters }) };
+  }
+
+  /** What the thing that connects is, and that it has gone. */
+  async function connections() {
+    const open = new Map<string, Socket>();
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', (name) => {
+        open.set(`${name}`, socket);
+        socket.once('close', () => open.delete(`${name}`));
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as { readonly port: number };
+    return { port, open: (): readonly string[] => [...open.keys()].toSorted() };
+  }
+
+  test('two builds are the same, byte for byte', async () => {
+    const compiler = findCompiler();
+    if (compiler === null) throw new Error('no compiler');
+    const [first, second] = [await build(compiler), await build(compiler)];
+    expect(first.equals(second)).toBe(true);
+    // The texts of the event log are in the program itself.
+    expect(first.includes(Buffer.from('and would end the same way', 'utf16le'))).toBe(true);
+  });
+
+  test('started by hand it says who starts it, and its verbs answer', async () => {
+    const { machine, service } = await open(healthy);
+    const alone = await service.host();
+    expect([alone.code, alone.err.split('\n')[0]]).toEqual([
+      2,
+      'Only Windows can start this program without arguments, as a service: sc start scheduled-events-bridge',
+    ]);
+    expect((await service.host('--version')).out).toBe(`${version}\n`);
+    expect((await service.host('--is-elevated')).code).toBe(0);
+    expect((await service.host('--wrong')).code).toBe(2);
+    expect((await service.host('--query', 'nothing')).out).toBe('State=missing\n');
+    expect(await service.query()).toMatchObject({ State: 'stopped', ProcessId: '0', StartType: 'manual' });
+    expect((await service.host('--set-preshutdown')).code).toBe(0);
+    const key = 'HKLM\\System\\CurrentControlSet\\Services\\scheduled-events-bridge';
+    expect(await machine.ok('reg', ['query', key, '/v', 'PreshutdownTimeout'])).toContain('0x9c40');
+  });
+
+  test('in a console it runs the bridge as the service does, in an environment without what could change Node.js', async () => {
+    const { service } = await open(
+      'console.log(JSON.stringify({ argv: process.argv, execArgv: process.execArgv, env: process.env })); process.exit(78);',
+    );
+    const env = {
+      NODE_OPTIONS: '--no-such-option',
+      NODE_PATH: 'C:\\',
+      NODE_TLS_REJECT_UNAUTHORIZED: '0',
+      HTTPS_PROXY: 'http://proxy',
+    };
+    const ended = await service.console(env);
+    expect(ended.out).toContain(`its log is ${dataFolder}\\logs\\bridge.log`);
+    expect([ended.code, ended.err]).toEqual([78, expect.stringContaining('The bridge ended with exit code 78')]);
+    const bridge = JSON.parse(String(service.log().find((line) => line.includes('"argv"'))));
+    expect(bridge.argv.slice(1)).toEqual([
+      'C:\\Program Files\\scheduled-events-bridge\\scheduled-events-bridge.cjs',
+      'run',
+      '--config',
+      `${dataFolder}\\config.json`,
+    ]);
+    expect(bridge.execArgv).toEqual(['--max-semi-space-size=1']);
+    for (const removed of ['NODE_OPTIONS', 'NODE_PATH', 'NODE_TLS_REJECT_UNAUTHORIZED']) {
+      expect(bridge.env).not.toHaveProperty(removed);
+    }
+    expect(bridge.env).toMatchObject({
+      HTTPS_PROXY: 'http://proxy',
+      WATCHDOG_USEC: '60000000',
+      NODE_COMPILE_CACHE: `${dataFolder}\\cache`,
+      SCHEDULED_EVENTS_BRIDGE_STOP_ON_STDIN_END: '1',
+    });
+  });
+
+  test('keeps the state of the bridge, starts a killed one again, and stops it', async () => {
+    const { machine, service } = await open(healthy, { RestartSeconds: 1 });
+    await service.start();
+    const first = await service.untilState({ ActiveState: 'active', StatusText: 'Polling.' });
+    const running = await service.query();
+    expect(running).toMatchObject({ State: 'running', ProcessId: first.HostPID });
+    expect(first).toMatchObject({ SubState: 'running', NRestarts: '0', Result: 'success', ExecMainStatus: '0' });
+    expect(first.InvocationID).toMatch(/^[0-9a-f]{32}$/);
+    expect(first.ActiveEnterTimestamp).toMatch(/^(Sun|Mon|Tue|Wed|Thu|Fri|Sat) \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/);
+
+    await machine.ok('taskkill', ['/f', '/pid', String(first.MainPID)]);
+    const second = await service.untilState({ ActiveState: 'active', NRestarts: '1' });
+    expect(second.HostPID).toBe(first.HostPID);
+    expect(second.MainPID).not.toBe(first.MainPID);
+    expect(second.InvocationID).not.toBe(first.InvocationID);
+
+    await service.stop();
+    expect(await service.untilStopped()).toMatchObject({ Win32ExitCode: '0', ServiceExitCode: '0' });
+    expect(service.state()).toMatchObject({
+      ActiveState: 'inactive',
+      SubState: 'dead',
+      MainPID: '0',
+      Result: 'success',
+    });
+    expect(service.said()).toEqual([
+      `the bridge started as process ${first.MainPID}.`,
+      expect.stringMatching(/^the bridge ended with exit code \d+\. It is started again in 1 s\.$/),
+      `the bridge started as process ${second.MainPID}.`,
+      'the service stopped as requested; the bridge ended with exit code 0.',
+    ]);
+  });
+
+  test('pauses double between the starts of a bridge that fails, and a stop does not wait for the next one', async () => {
+    const { service } = await open('process.exit(1);', { RestartSeconds: 1, RestartLongestSeconds: 4 });
+    await service.start();
+    await until(() => service.said().filter((line) => line.includes('again in 4 s')).length === 2, {
+      timeoutMs: 40_000,
+    });
+    expect(service.state()).toMatchObject({
+      ActiveState: 'activating',
+      SubState: 'auto-restart',
+      Result: 'exit-code',
+      MainPID: '0',
+      ExecMainStatus: '1',
+    });
+    await service.stop();
+    await service.untilStopped();
+    const pauses = service.said().flatMap((line) => /again in (\d) s/.exec(line)?.slice(1) ?? []);
+    expect(pauses).toEqual(['1', '2', '4', '4']);
+    expect(service.state()).toMatchObject({ ActiveState: 'inactive', NRestarts: '3' });
+  });
+
+  const hung = [
+    { name: 'stops to report progress', script: `${prelude} say('READY=1'); onStop(() => {});` },
+    { name: 'never becomes ready', script: `${prelude} setInterval(() => say('WATCHDOG=0'), 500);` },
+  ];
+  test.for(hung)('ends a bridge that $name, and starts it again', async ({ script }) => {
+    const { service } = await open(script, { WatchdogSeconds: 2, StartSeconds: 2, RestartSeconds: 3 });
+    await service.start();
+    const { MainPID } = await service.untilState({ ActiveState: 'activating', SubState: 'auto-restart' });
+    expect([MainPID, service.state().Result]).toEqual(['0', 'watchdog']);
+    await service.untilState({ NRestarts: '1' });
+    expect(service.said()[1]).toBe(
+      'the bridge reported no progress for 2 s and was ended. It is started again in 3 s.',
+    );
+    expect(await service.query()).toMatchObject({ State: 'running' });
+  });
+
+  test('ends a bridge that ignores the request to stop', async () => {
+    const { port, open: connected } = await connections();
+    const { service } = await open(
+      `${healthy} process.stdin.removeAllListeners('end'); connect(${port}, '127.0.0.1', function () { this.write('bridge'); });`,
+      { StopSeconds: 2 },
+    );
+    await service.start();
+    await service.untilState({ ActiveState: 'active' });
+    await until(() => connected().length === 1);
+    await service.stop();
+    await service.untilState({ ActiveState: 'deactivating', SubState: 'stop-sigterm' });
+    expect(connected()).toEqual(['bridge']);
+    expect(await service.untilStopped()).toMatchObject({ Win32ExitCode: '0' });
+    expect(connected()).toEqual([]);
+    expect(service.state()).toMatchObject({ ActiveState: 'failed', Result: 'timeout' });
+    expect(service.said()).toContain('the bridge did not stop within 2 s and is ended.');
+  });
+
+  test.for([69, 76, 78])('a bridge that ends with %i stops the service with this code', async (code) => {
+    const { service } = await open(`console.error('The configuration is wrong.'); process.exit(${code});`);
+    await service.start();
+    expect(await service.untilStopped()).toMatchObject({ Win32ExitCode: '1066', ServiceExitCode: `${code}` });
+    expect(service.state()).toMatchObject({
+      ActiveState: 'failed',
+      ExecMainStatus: `${code}`,
+      NRestarts: '0',
+      Result: 'exit-code',
+    });
+    expect(service.log()).toContain('The configuration is wrong.');
+  });
+
+  test('all that the bridge has started ends with it, and cannot speak for it', async () => {
+    const { port, open: connected } = await connections();
+    const sender = `${prelude} say('STATUS=from a sender'); connect(${port}, '127.0.0.1', function () { this.write('sender ' + process.argv[1]); });`;
+    const { machine, service } = await open(
+      `${healthy}
+      require('node:child_process')
+        .spawn(process.execPath, ['-e', ${JSON.stringify(sender)}, String(process.pid)], { detached: true, stdio: 'ignore' }).unref();`,
+      { RestartSeconds: 1 },
+    );
+    await service.start();
+    const { MainPID } = await service.untilState({ ActiveState: 'active' });
+    await until(() => connected().length === 1);
+    expect(connected()).toEqual([`sender ${MainPID}`]);
+    await machine.ok('taskkill', ['/f', '/pid', String(MainPID)]);
+    const again = await service.untilState({ ActiveState: 'active', NRestarts: '1' });
+    await until(() => connected().join() === `sender ${again.MainPID}`, {
+      what: 'only the sender of the second bridge',
+    });
+    expect(service.state().StatusText).toBe('Polling.');
+    await service.stop();
+    await service.untilStopped();
+    expect(connected()).toEqual([]);
+  });
+
+  test('a log file that is full becomes an older one, and the five newest of them stay', async () => {
+    const lines = 60;
+    const { service } = await open(
+      `for (let line = 0; line < ${lines}; line++) console.log(String(line).padStart(99, '.')); console.log('the last line');${healthy}`,
+      { LogKilobytes: 1 },
+    );
+    await service.start();
+    await until(() => service.log().includes('the last line'), { what: 'all lines' });
+    expect(service.logFiles().toSorted()).toEqual([
+      ...[1, 2, 3, 4, 5].map((number) => `bridge.${number}.log`),
+      'bridge.log',
+    ]);
+    const kept = [5, 4, 3, 2, 1, undefined].map((number) =>
+      service.log(number).filter((line) => line.startsWith('...')),
+    );
+    // Ten lines of a hundred bytes are the most below 1,024 bytes.
+    for (const file of kept.slice(0, 5)) expect(file).toHaveLength(10);
+    const numbers = kept.flat().map((line) => Number(line.replaceAll('.', '')));
+    const [first = Number.NaN] = numbers;
+    expect(numbers).toEqual(Array.from({ length: lines - first }, (_, at) => first + at));
+  });
+});
