@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createLog } from '../../../src/log.ts';
-import { stateIn } from '../../../src/service/linux/systemd.ts';
+import { stateIn } from '../../../src/service/unit-state.ts';
 import { temporaryDirectory } from '../../support/bridge-process.ts';
 import { root } from '../../support/source-tree.ts';
 
