@@ -39,7 +39,7 @@ describe.skipIf(whyNoWine !== '')(`the service host${whyNoWine}`, () => {
     expect(first.includes(Buffer.from('and would end the same way', 'utf16le'))).toBe(true);
   });
 
-  test('started by hand it says who starts it, and its verbs answer', async () => {
+  test('started in a console it explains who starts it, and its verbs answer', async () => {
     const { machine, service } = await open(healthy);
     const alone = await service.host();
     expect([alone.code, alone.err.split('\n')[0]]).toEqual([

@@ -15,7 +15,7 @@ export type Fields = Readonly<Record<string, string>>;
 
 /** The service host on a machine, with a program that takes the place of the bridge. */
 export interface WindowsService {
-  /** Runs the host by itself, as somebody in a console does. */
+  /** Runs the host as a command. */
   host(...args: readonly string[]): ReturnType<WindowsMachine['run']>;
   /** Runs `--console` to its end, with these variables. */
   console(env: Readonly<Record<string, string>>): ReturnType<WindowsMachine['run']>;

@@ -117,7 +117,7 @@ describe.skipIf(compiler === null)(`the pure parts of the service host${because}
     return answers;
   };
 
-  test.for(cases.map((row, at) => [...row, at] as const))('%s', ([_, questions, expected, at]) => {
+  test.for(cases.map((row, at) => [...row, at] as const))('service host: %s', ([_, questions, expected, at]) => {
     const before = cases.slice(0, at).reduce((sum, [, earlier]) => sum + earlier.length, 0);
     expect(answered().slice(before, before + questions.length)).toEqual(expected);
   });
