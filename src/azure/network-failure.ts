@@ -99,7 +99,7 @@ function tlsFailure(code: string, to: Destination): Failure | null {
     return retry(
       'configuration',
       'tls-untrusted',
-      `The certificate of ${to.host} is signed by an authority that this machine does not trust (${code}): set tls.caFile to a PEM file with that authority, if a proxy or a private authority is expected there.`,
+      `The certificate of ${to.host} is signed by an authority that the bridge does not trust (${code}): set tls.caFile to a PEM file with that authority, if a proxy or a private authority is expected there.`,
     );
   }
   if (outOfTime.test(code)) {

@@ -146,7 +146,7 @@ const problems: readonly Fault[] = [
     name: 'the authority of the certificate is not trusted',
     make: () => ({ configuration: { tls: {} } }),
     what: 'eventHubs.tls',
-    message: /authority that this machine does not trust .*tls\.caFile/,
+    message: /authority that the bridge does not trust .*tls\.caFile/,
     remedy: /^openssl s_client /,
     code: 12,
   },

@@ -10,7 +10,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, parse, resolve } from 'node:path';
 import { sentence } from '../../azure/failure.ts';
 import { notProven, ok, problem, warning } from '../../check/finding.ts';
 import { type AccessRights, listed } from '../../check/sddl.ts';
@@ -50,9 +50,24 @@ const trialBytes = 16 * 1024;
 
 export async function checkDisk({ config, system, accessTo }: CheckContext): Promise<readonly Finding[]> {
   const { stateDirectory, outbox } = config;
+  const missing = missingDisk(stateDirectory);
+  if (missing !== null) return [noDisk(stateDirectory, missing, system)];
   const on = { maxMegabytes: outbox.maxMegabytes, nameOf: accountNames(), system };
   return diskFindings(seeDisk(stateDirectory, await accessTo(stateDirectory)), on);
 }
+
+/** The drive or share of Windows that a path begins with, where it is not there. */
+function missingDisk(path: string): string | null {
+  const { root } = parse(resolve(path));
+  return existsSync(root) ? null : root;
+}
+
+export const noDisk = (path: string, disk: string, system: Pick<OperatingSystem, 'showFreeSpace'>): Finding =>
+  problem(
+    'disk.directory',
+    `The state directory ${path} cannot be created, because there is no ${disk} on this machine: set stateDirectory to a directory on a local disk.`,
+    system.showFreeSpace(path),
+  );
 
 export function seeDisk(stateDirectory: string, access: AccessRights | null = null): DiskSeen {
   const directory = resolve(stateDirectory);

@@ -1,4 +1,5 @@
 import { createRateLimit, createStatusLogger } from '../../log.ts';
+import { thisSystem } from '../../operating-system.ts';
 import type { Fill, OutboxOptions, Recovery, Storage, StorageFault } from '../outbox.ts';
 
 /** An outbox that was moved aside. */
@@ -13,12 +14,14 @@ export interface Archived {
 /** By its code, where that says more than its kind. */
 const advice: Readonly<Record<StorageFault['kind'], string>> & Readonly<Record<string, string>> = {
   full: 'Free some space on that disk.',
-  damaged: 'The file system may be damaged: check the kernel log.',
+  damaged: `The file system may be damaged: check ${thisSystem.diskLog}.`,
   busy: 'Another program keeps the file locked: end it.',
-  unavailable: 'Check the permissions of that directory, whether its disk is mounted read-only, and the kernel log.',
-  EROFS: 'Mount that disk writable, or name another stateDirectory; if it was writable before, check the kernel log.',
+  unavailable: `Check the permissions of that directory, whether its disk is mounted read-only, and ${thisSystem.diskLog}.`,
+  EROFS: `Mount that disk writable, or name another stateDirectory; if it was writable before, check ${thisSystem.diskLog}.`,
   EACCES: 'Grant the account of the bridge write permission there, or name another stateDirectory.',
   EPERM: 'Grant the account of the bridge write permission there, or name another stateDirectory.',
+  // What Windows answers where an open file is to be moved or removed.
+  EBUSY: 'Another program has a file there open, such as a virus scanner or a backup: exclude that directory from it.',
   'shared-directory':
     'Make the account of the bridge its owner and remove write permission for all others, or name another stateDirectory.',
   ELOOP: 'Find out what created that link, and remove it.',

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { accountNames, type DiskSeen, diskFindings, seeDisk } from '../../../src/cli/check/disk.ts';
+import { accountNames, type DiskSeen, diskFindings, noDisk, seeDisk } from '../../../src/cli/check/disk.ts';
 import { linux, windows } from '../../../src/operating-system.ts';
 import { temporaryDirectory } from '../../support/bridge-process.ts';
 import { linuxWords } from '../../support/linux-words.ts';
@@ -217,6 +217,17 @@ test.for(onWindows)('the finding about the state directory on Windows: $name', (
   expect(found).toMatchObject({ verdict: row.verdict, message: expect.stringMatching(row.message) });
   expect(found?.remedy).toBe(row.remedy);
   expect(`${found?.message} ${found?.remedy}`).not.toMatch(linuxWords);
+});
+
+test('a drive that is missing on Windows is a problem, with the command that lists those that are there', () => {
+  expect(noDisk('E:\\state', 'E:\\', windows)).toMatchObject({
+    what: 'disk.directory',
+    verdict: 'problem',
+    message: expect.stringMatching(
+      /^The state directory E:\\state cannot be created, because there is no E:\\ on this machine/,
+    ),
+    remedy: 'Get-PSDrive -PSProvider FileSystem',
+  });
 });
 
 test('looking at a state directory leaves nothing behind and makes nothing', () => {
