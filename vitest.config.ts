@@ -11,6 +11,7 @@ const forking = [
   'test/azure-cli/azure-cli.test.ts',
   'test/cli/service/command.test.ts',
   'test/documents/commands.test.ts',
+  'test/extension/{handler-script,lifecycle,settings,update}.test.ts',
   'test/service/{fall-back,install,interrupted,status,uninstall,unit-file}.test.ts',
 ];
 

@@ -20,7 +20,7 @@ export interface Handler {
   /** As the guest agent sets it. Its PATH leads to the programs of the system. */
   readonly env: NodeJS.ProcessEnv;
   readonly platform: NodeJS.Platform;
-  /** Of the limits of the guest agent. */
+  /** Of the limits of the guest agent, which are in real time; pauses of the work take the machine's. */
   readonly clock: Clock;
   readonly log: HandlerLog;
   /** Asks the running service for its status. */
@@ -48,8 +48,8 @@ export interface Given {
 }
 
 /** @throws Refusal where the guest agent's environment cannot be read. */
-export async function givenIn(folder: string, { env, clock }: Pick<Handler, 'env' | 'clock'>): Promise<Given> {
-  const environment = await readHandlerEnvironment(folder, clock);
+export async function givenIn(folder: string, { env, machine }: Pick<Handler, 'env' | 'machine'>): Promise<Given> {
+  const environment = await readHandlerEnvironment(folder, machine.clock);
   return { environment, number: sequenceNumber(env, environment.configFolder) ?? 0 };
 }
 
@@ -61,9 +61,9 @@ export type GivenConfiguration =
 /** Reads, decrypts, merges and checks settings. @throws Refusal with everything that is wrong with them. */
 export async function readConfiguration(
   { environment, number }: Given,
-  { folder, platform, clock, env }: Pick<Handler, 'folder' | 'platform' | 'clock' | 'env'>,
+  { folder, platform, machine, env }: Pick<Handler, 'folder' | 'platform' | 'machine' | 'env'>,
 ): Promise<GivenConfiguration> {
-  const settings = await readSettings(environment.configFolder, number, clock);
+  const settings = await readSettings(environment.configFolder, number, machine.clock);
   if (settings === null) return { kind: 'absent' };
   const { publicSettings, protectedSettings: encrypted } = settings;
   const protectedSettings = encrypted === null ? null : await decrypt(encrypted, { folder, platform, env });

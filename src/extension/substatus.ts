@@ -3,7 +3,7 @@ import { pollRemark } from '../health/poll-condition.ts';
 import { sinkClause, sinkState } from '../health/sink-condition.ts';
 import type { Snapshot } from '../health/snapshot.ts';
 import type { ServiceAnswer } from '../health/status-client.ts';
-import { labelOf } from '../sinks/registry.ts';
+import { labelOf, sinks } from '../sinks/registry.ts';
 import type { StatusWord, Substatus } from './status-file.ts';
 
 /** One substatus each for the service, the metadata service and every configured sink, as the running service reports them. */
@@ -19,9 +19,12 @@ export function substatusesOf(answer: ServiceAnswer, now: Date): readonly Substa
     { name: 'imds', ...ofMetadata(snapshot) },
     ...snapshot.outbox.sinks
       .filter(({ configured }) => configured)
-      .map((sink) => ({ name: sink.name, ...ofSink(sink, snapshot, now) })),
+      .map((sink) => ({ name: keyOf(sink.name), ...ofSink(sink, snapshot, now) })),
   ];
 }
+
+/** As the configuration names the sink: `eventHubs`. */
+const keyOf = (name: string): string => sinks.find((sink) => sink.name === name)?.key ?? name;
 
 type Judged = Pick<Substatus, 'status' | 'message'>;
 

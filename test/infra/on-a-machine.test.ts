@@ -8,7 +8,7 @@ import type { Facts } from '../../src/service/linux/facts.ts';
 import { placesIn } from '../../src/service/linux/places.ts';
 import { preflight } from '../../src/service/linux/preflight.ts';
 import { refusals } from '../../src/service/refusals.ts';
-import { fitFacts } from '../service/harness.ts';
+import { fitFacts } from '../service/machine-in.ts';
 import { root } from '../support/source-tree.ts';
 import { inBackticks, rows, section, textOfDocument } from './read-documents.ts';
 

@@ -12,17 +12,15 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import { checkConfiguration } from '../../src/cli/service/machine.ts';
-import type { Clock } from '../../src/clock.ts';
 import { type Done, install, type Order } from '../../src/service/install.ts';
 import type { Facts } from '../../src/service/linux/facts.ts';
 import { placesIn, unitName } from '../../src/service/linux/places.ts';
-import { linuxSystem } from '../../src/service/linux/system.ts';
 import type { Machine, Reach } from '../../src/service/machine.ts';
 import { serviceName } from '../../src/service/names.ts';
 import { Refusal } from '../../src/service/refusals.ts';
 import { type Uninstalled, uninstall } from '../../src/service/uninstall.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
+import { machineIn, quickClock } from './machine-in.ts';
 import { standInPrograms } from './stand-in-programs.ts';
 
 /** How the service of a version, or with a configuration, behaves; written into its file and read by the stand-in of systemd. */
@@ -57,17 +55,17 @@ export function createHarness({ facts = {}, reach = () => ({ kind: 'connected' }
   const pings: number[] = [];
   const clock = quickClock();
   const env = { PATH: [programs, process.env.PATH].join(delimiter) };
-  const machineWith = (given: Partial<Facts>): Machine => ({
-    system: linuxSystem({ places, env, facts: () => ({ ...fitFacts, ...given }) }),
-    clock,
-    say: (sentence) => void said.push(sentence),
-    checkConfiguration: (file) => checkConfiguration(file),
-    ping: async (stateDirectory) => {
-      pings.push(clock.monotonicMs());
-      const held = existsSync(join(stateDirectory, 'held'));
-      return held ? { ok: true, reach: reach(clock.monotonicMs()) } : { ok: false, message: 'it takes no question' };
-    },
-  });
+  const machineWith = (given: Partial<Facts>): Machine => {
+    const say = (sentence: string): void => void said.push(sentence);
+    const machine = machineIn({ root, env, clock, facts: given, say, reach: () => reach(clock.monotonicMs()) });
+    return {
+      ...machine,
+      ping(stateDirectory) {
+        pings.push(clock.monotonicMs());
+        return machine.ping(stateDirectory);
+      },
+    };
+  };
   const machine = machineWith(facts);
 
   const calls = (): string[] =>
@@ -120,35 +118,6 @@ export function createHarness({ facts = {}, reach = () => ({ kind: 'connected' }
     [Symbol.dispose]: directory[Symbol.dispose],
   };
   return harness;
-}
-
-export const fitFacts: Facts = {
-  operatingSystem: 'linux',
-  processor: 'x64',
-  isRoot: true,
-  glibc: '2.36',
-  isLive: true,
-  programs: ['systemctl', 'systemd-notify', 'useradd'],
-  isArc: false,
-  freeForVersions: 2 ** 40,
-  freeForState: 2 ** 40,
-  isStateLinked: false,
-};
-
-/** As on a busy machine, where a wait takes longer: each poll of the service starts a program, so there should be few. */
-const shortestSleepMs = 2_500;
-
-/** Waiting takes no time, and yet time passes. */
-export function quickClock(): Clock {
-  let passed = 0;
-  return {
-    now: () => new Date(Date.UTC(2026, 0, 1, 12) + passed),
-    monotonicMs: () => passed,
-    async sleep(ms) {
-      passed += Math.max(ms, shortestSleepMs);
-      await new Promise((resolve) => setImmediate(resolve));
-    },
-  };
 }
 
 export interface PackageOptions {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { systemClock } from '../../clock.ts';
+import { type Clock, systemClock } from '../../clock.ts';
 import type { Handler } from '../../extension/handler.ts';
 import { readHandlerEnvironment } from '../../extension/handler-environment.ts';
 import { type HandlerLog, noLog, openHandlerLog } from '../../extension/handler-log.ts';
@@ -16,8 +16,8 @@ export async function openHandler(folder: string, commandContext: CommandContext
 
 /** What the installer says goes to the log: Azure shows the beginning of stdout, which is to be the result. */
 export async function handlerOn(machine: Machine, folder: string, env: NodeJS.ProcessEnv): Promise<Handler> {
-  const log = await logIn(folder);
   const { clock } = machine;
+  const log = await logIn(folder, clock);
   return {
     machine: { ...machine, say: (sentence) => log.write(sentence) },
     folder,
@@ -30,10 +30,10 @@ export async function handlerOn(machine: Machine, folder: string, env: NodeJS.Pr
 }
 
 /** A command that needs the folders of the guest agent says itself that it does not find them. */
-async function logIn(folder: string): Promise<HandlerLog> {
+async function logIn(folder: string, clock: Clock): Promise<HandlerLog> {
   try {
-    const { logFolder } = await readHandlerEnvironment(folder, systemClock);
-    return openHandlerLog(logFolder, systemClock.now);
+    const { logFolder } = await readHandlerEnvironment(folder, clock);
+    return openHandlerLog(logFolder, clock.now);
   } catch {
     return noLog;
   }

@@ -5,7 +5,8 @@ import { type Facts, factsOf } from '../../../src/service/linux/facts.ts';
 import { placesIn } from '../../../src/service/linux/places.ts';
 import { preflight } from '../../../src/service/linux/preflight.ts';
 import { refusals } from '../../../src/service/refusals.ts';
-import { createHarness, fitFacts, type PackageOptions, refusalOf, treeOf } from '../harness.ts';
+import { createHarness, type PackageOptions, refusalOf, treeOf } from '../harness.ts';
+import { fitFacts } from '../machine-in.ts';
 
 const cases: readonly {
   readonly name: string;

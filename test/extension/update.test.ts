@@ -1,0 +1,167 @@
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { treeOf } from '../service/harness.ts';
+import { createSite, settings, zipOf } from './site.ts';
+
+const ready = { code: 0, message: 'Ready' };
+
+const zips = {
+  one: await zipOf('1.0.0'),
+  two: await zipOf('1.1.0'),
+  dying: await zipOf('1.2.0', { behaviour: 'dies' }),
+};
+
+/** The configuration that the service reads. */
+const configurationOf = ({ harness }: ReturnType<typeof createSite>): unknown =>
+  JSON.parse(readFileSync(harness.places.configuration, 'utf8'));
+
+test('an update switches in the command update, and no other command of it changes anything', async () => {
+  using site = createSite();
+  const { agent, harness } = site;
+  await agent.apply('1.0.0', zips.one, settings('a'));
+  writeFileSync(join(harness.places.state, 'outbox'), 'records');
+  agent.takeCalls();
+  expect(await agent.apply('1.1.0', zips.two, settings('b'))).toEqual(ready);
+  expect(agent.takeCalls()).toEqual([
+    'disable 1.0.0',
+    'update 1.1.0',
+    'uninstall 1.0.0',
+    'install 1.1.0',
+    'enable 1.1.0',
+  ]);
+  expect(harness.runs()).toContain('1.1.0');
+  expect(configurationOf(site)).toEqual(settings('b').publicSettings);
+  expect(readFileSync(join(harness.places.state, 'outbox'), 'utf8')).toBe('records');
+  expect(agent.status('1.1.0')).toMatchObject({ status: 'success' });
+  expect(harness.calls().filter((verb) => verb === 'restart')).toHaveLength(2);
+  expect(agent.log()).toMatch(/Everything is kept: the service belongs to version 1\.1\.0/);
+  expect(readdirSync(join(harness.root, 'run')).filter((name) => name.includes('extension'))).toEqual([]);
+});
+
+test('an update with the settings of before needs no new status', async () => {
+  using site = createSite();
+  const { agent, harness } = site;
+  await agent.apply('1.0.0', zips.one, settings('a'));
+  await agent.apply('1.1.0', zips.two, settings('a'));
+  expect(harness.runs()).toContain('1.1.0');
+  expect(agent.status('1.1.0', 1)).toMatchObject({ status: 'success' });
+});
+
+const failingUpdates = [
+  { name: 'a version that does not become ready', zip: 'dying', given: settings('a'), code: 22 },
+  { name: 'settings that are wrong', zip: 'two', given: { publicSettings: { sinks: {} } }, code: 53 },
+] as const;
+
+test.for(failingUpdates)('after an update with $name the old version runs again', async ({ zip, given, code }) => {
+  using site = createSite();
+  const { agent, harness } = site;
+  await agent.apply('1.0.0', zips.one, settings('a'));
+  writeFileSync(join(harness.places.state, 'outbox'), 'records');
+  agent.takeCalls();
+  const version = zip === 'dying' ? '1.2.0' : '1.1.0';
+  const { code: reported, message } = await agent.apply(version, zips[zip], given);
+  expect([reported, message]).toEqual([1008, expect.stringContaining(`Non-zero exit code: ${code}`)]);
+  expect(agent.takeCalls()).toEqual(['disable 1.0.0', `update ${version}`]);
+  expect(harness.runs()).toContain('1.0.0');
+  // Its target is below another root.
+  expect(lstatSync(harness.places.desired).isSymbolicLink()).toBe(true);
+  expect(configurationOf(site)).toEqual(settings('a').publicSettings);
+  expect(existsSync(join(harness.places.state, 'outbox'))).toBe(true);
+  // The next goal state: what was wrong is repaired.
+  expect(await agent.apply('1.1.0', zips.two, settings('b'))).toEqual(ready);
+  expect(harness.runs()).toContain('1.1.0');
+});
+
+test('a pre-check of an update that fails leaves the old version as it was', async () => {
+  using site = createSite();
+  const { agent, harness } = site;
+  await agent.apply('1.0.0', zips.one, settings('a'));
+  Object.assign(harness.machine, { system: harness.machineWith({ freeForVersions: 0, glibc: '2.28' }).system });
+  expect(await agent.apply('1.1.0', zips.two, settings('a'))).toMatchObject({ code: 1008 });
+  expect(agent.last().code).toBe(52);
+  expect(harness.runs()).toContain('1.0.0');
+});
+
+test('a downgrade, in which the newer handler updates, goes to the older version and its settings', async () => {
+  using site = createSite();
+  const { agent, harness } = site;
+  await agent.apply('1.1.0', zips.two, settings('a'));
+  agent.takeCalls();
+  expect(await agent.apply('1.0.0', zips.one, settings('b'))).toEqual(ready);
+  expect(agent.takeCalls()).toEqual([
+    'disable 1.1.0',
+    'update 1.1.0',
+    'uninstall 1.1.0',
+    'install 1.0.0',
+    'enable 1.0.0',
+  ]);
+  expect(harness.runs()).toContain('1.0.0');
+  expect(configurationOf(site)).toEqual(settings('b').publicSettings);
+});
+
+test('the agent may start again after each step', async () => {
+  using site = createSite();
+  const { agent, harness } = site;
+  await agent.apply('1.0.0', zips.one, settings('a'));
+  for (const step of [
+    () => agent.apply('1.0.0', zips.one, settings('b')),
+    () => agent.apply('1.1.0', zips.two, settings('b')),
+    () => agent.apply('1.1.0', zips.two, settings('c')),
+  ]) {
+    expect(await step()).toEqual(ready);
+    const version = harness.runs()?.split(' ')[1] ?? '';
+    const statusMs = agent.statusMs(version);
+    harness.forgetCalls();
+    expect(await agent.restart(version)).toEqual(ready);
+    expect([harness.calls(), agent.statusMs(version)]).toEqual([[], statusMs]);
+  }
+});
+
+test('a removal leaves nothing', async () => {
+  using site = createSite();
+  const { agent, harness } = site;
+  const before = treeOf(harness.root);
+  await agent.apply('1.0.0', zips.one, settings('a'));
+  await agent.apply('1.1.0', zips.two, settings('b'));
+  writeFileSync(join(harness.places.state, 'outbox'), 'records');
+  agent.takeCalls();
+  expect(await agent.remove('1.1.0')).toEqual(ready);
+  expect(agent.takeCalls()).toEqual(['disable 1.1.0', 'uninstall 1.1.0']);
+  rmSync(join(harness.root, 'var/log'), { recursive: true });
+  const parents = /^\/(usr|var|etc\/systemd).*|^\/usr$/;
+  const left = Object.keys(treeOf(harness.root)).filter((path) => !(path in before) && !parents.test(path));
+  expect(left).toEqual([]);
+  expect(harness.runs()).toBeNull();
+});
+
+test('disable stops the service, and the next enable starts it', async () => {
+  using site = createSite();
+  const { agent, harness } = site;
+  await agent.apply('1.0.0', zips.one, settings('a'));
+  await agent.remove('1.0.0');
+  expect(await agent.apply('1.0.0', zips.one, settings('a'))).toEqual(ready);
+  expect(harness.runs()).toContain('1.0.0');
+});
+
+test('a removal of what was never installed succeeds', async () => {
+  using site = createSite({ facts: { isArc: true } });
+  const { agent } = site;
+  await agent.apply('1.0.0', zips.one, settings('a'));
+  expect(await agent.remove('1.0.0')).toEqual(ready);
+  expect(agent.last()).toMatchObject({
+    code: 0,
+    stdout: 'The service is not installed, so there is nothing to remove.\n',
+  });
+});
+
+test('the marker of an update that was cut off long ago does not keep the service', async () => {
+  using site = createSite();
+  const { agent, harness } = site;
+  await agent.apply('1.0.0', zips.one, settings('a'));
+  const marker = join(harness.root, 'run/scheduled-events-bridge-extension-update.json');
+  writeFileSync(marker, JSON.stringify({ version: '1.1.0', at: new Date(harness.clock.now().getTime() - 7_200_000) }));
+  await agent.remove('1.0.0');
+  expect(harness.runs()).toBeNull();
+  expect(existsSync(marker)).toBe(false);
+});
