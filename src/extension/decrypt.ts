@@ -4,12 +4,13 @@ import { dirname, join } from 'node:path';
 import { Refusal } from '../service/refusals.ts';
 import { isObject, withoutMark } from './handler-environment.ts';
 import type { EncryptedSettings } from './settings.ts';
+import { windowsProgram } from './windows-program.ts';
 
 export interface Decryption {
   /** The folder of the handler. */
   readonly folder: string;
   readonly platform: NodeJS.Platform;
-  /** `openssl` or `powershell` is searched in its PATH. */
+  /** `openssl` is searched in its PATH. */
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -29,7 +30,9 @@ const mostBytes = 1024 * 1024;
 /** The protected settings in clear. @throws Refusal whose message quotes nothing of them. */
 export async function decrypt(settings: EncryptedSettings, { folder, platform, env }: Decryption): Promise<unknown> {
   const commands =
-    platform === 'win32' ? [powershellCommand(settings)] : opensslCommands(settings, certificateIn(folder, settings));
+    platform === 'win32'
+      ? [powershellCommand(settings, env)]
+      : opensslCommands(settings, certificateIn(folder, settings));
   let why = '';
   for (const command of commands) {
     const ended = await run(command, env);
@@ -87,8 +90,11 @@ $message.Decrypt($found)
 [Console]::Out.Write([Convert]::ToBase64String($message.ContentInfo.Content))
 `;
 
-export const powershellCommand = ({ message, thumbprint }: EncryptedSettings): DecryptionCommand => ({
-  program: 'powershell.exe',
+export const powershellCommand = (
+  { message, thumbprint }: EncryptedSettings,
+  env: NodeJS.ProcessEnv,
+): DecryptionCommand => ({
+  program: windowsProgram(env, 'WindowsPowerShell', 'v1.0', 'powershell.exe'),
   args: [
     ...['-NoLogo', '-NoProfile', '-NonInteractive', '-ExecutionPolicy', 'Bypass', '-EncodedCommand'],
     Buffer.from(powershellScript(thumbprint), 'utf16le').toString('base64'),

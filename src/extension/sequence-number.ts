@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, win32 } from 'node:path';
 import { runProgram } from '../service/program.ts';
 import { replaceFile } from './replace-file.ts';
+import { windowsProgram } from './windows-program.ts';
 
 /**
  * The number of the settings that a command is about: what the guest agent says, else that of the settings written last. The highest
@@ -80,12 +81,16 @@ export function numberInRegistry(printed: string): number | null {
 }
 
 /** On Windows in the registry, where the guest agent looks for it. */
-export const inRegistry = (folder: string, env: NodeJS.ProcessEnv): AppliedSequence => ({
-  async read() {
-    const { code, out } = await runProgram('reg', registryQuery(folder), { env, timeoutMs: registryMs });
-    return code === 0 ? numberInRegistry(out) : null;
-  },
-  async write(number) {
-    await runProgram('reg', registryWrite(folder, number), { env, timeoutMs: registryMs });
-  },
-});
+export function inRegistry(folder: string, env: NodeJS.ProcessEnv): AppliedSequence {
+  const reg = (args: readonly string[]) =>
+    runProgram(windowsProgram(env, 'reg.exe'), args, { env, timeoutMs: registryMs });
+  return {
+    async read() {
+      const { code, out } = await reg(registryQuery(folder));
+      return code === 0 ? numberInRegistry(out) : null;
+    },
+    async write(number) {
+      await reg(registryWrite(folder, number));
+    },
+  };
+}

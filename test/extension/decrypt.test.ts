@@ -14,9 +14,9 @@ test('openssl gets the message on stdin: no secret is in an argument', () => {
 });
 
 test('on Windows PowerShell 5.1 decrypts with the store of the machine', async () => {
-  const { program, args, input, output } = powershellCommand(settings);
+  const { program, args, input, output } = powershellCommand(settings, { SystemRoot: 'D:\\Windows' });
   expect([program, args.slice(0, -1).join(' '), output]).toEqual([
-    'powershell.exe',
+    'D:\\Windows\\System32\\WindowsPowerShell\\v1.0\\powershell.exe',
     '-NoLogo -NoProfile -NonInteractive -ExecutionPolicy Bypass -EncodedCommand',
     'base64',
   ]);

@@ -11,7 +11,8 @@ import { pathOf, thisMachine } from '../service/machine.ts';
 /** The handler in this folder, for the machine that this process runs on. */
 export async function openHandler(folder: string, commandContext: CommandContext): Promise<Handler> {
   const { env } = commandContext;
-  return handlerOn(thisMachine(commandContext), resolve(folder), { ...env, PATH: pathOf(env) });
+  const own = process.platform === 'win32' ? env : { ...env, PATH: pathOf(env) };
+  return handlerOn(thisMachine(commandContext), resolve(folder), own);
 }
 
 /** What the installer says goes to the log: Azure shows the beginning of stdout, which is to be the result. */

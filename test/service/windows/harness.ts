@@ -12,7 +12,8 @@ import { windowsSystem } from '../../../src/service/windows/system.ts';
 import type { Programs } from '../../../src/service/windows/tools.ts';
 import { temporaryDirectory } from '../../support/bridge-process.ts';
 import { root } from '../../support/source-tree.ts';
-import { quickClock, writePackage } from '../harness.ts';
+import { writePackage } from '../harness.ts';
+import { quickClock } from '../machine-in.ts';
 import { standInPrograms } from './stand-in-programs.ts';
 
 /** How the service of a version, or with a configuration, behaves; read by the stand-in of sc.exe. */
