@@ -24,18 +24,18 @@ export async function extensionZip(
 ): Promise<Buffer> {
   const isWindows = platform === 'win-x64';
   const script = isWindows ? 'handler.cmd' : 'handler';
+  const manifest = source(`HandlerManifest.${isWindows ? 'windows' : 'linux'}.json`);
   return zip(
     [
-      file('HandlerManifest.json', `HandlerManifest.${isWindows ? 'windows' : 'linux'}.json`),
-      file(`bin/${script}`, script, 0o755),
+      { path: 'HandlerManifest.json', mode: 0o644, content: manifest },
+      { path: `bin/${script}`, mode: 0o755, content: isWindows ? withWindowsLines(source(script)) : source(script) },
       ...contents.map((one) => ({ ...one, path: `package/${one.path}` })),
     ],
     { top: '', at },
   );
 }
 
-const file = (path: string, source: string, mode: PackedFile['mode'] = 0o644): PackedFile => ({
-  path,
-  mode,
-  content: readFileSync(join(import.meta.dirname, '../extension', source)),
-});
+const source = (name: string): Buffer => readFileSync(join(import.meta.dirname, '../extension', name));
+
+/** cmd.exe does not find every label of a script with the line ends of Unix. */
+const withWindowsLines = (script: Buffer): Buffer => Buffer.from(`${script}`.replaceAll(/\r?\n/g, '\r\n'));

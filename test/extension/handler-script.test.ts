@@ -123,7 +123,7 @@ test.for(refused)('a runtime $name is refused in one line', async ({ name, node,
   expect([ended, stderr.trim().split('\n')]).toEqual([code === 126 ? 52 : 51, [expect.stringMatching(message)]]);
 });
 
-test('a runtime that nobody may execute gets the right to be', async () => {
+test('a runtime without the right to be executed gets it', async () => {
   using harness = createHarness();
   const agent = createGuestAgent({
     root: harness.root,

@@ -74,6 +74,7 @@ const aliases = new Map([
  * https://learn.microsoft.com/powershell/module/?view=powershell-5.1
  */
 const cmdlets: Readonly<Record<string, string>> = {
+  'Add-Type': 'AssemblyName',
   'Copy-Item': 'Path LiteralPath Destination Force Recurse',
   'Expand-Archive': 'Path LiteralPath DestinationPath Force',
   'ForEach-Object': 'Process MemberName',
@@ -90,6 +91,7 @@ const cmdlets: Readonly<Record<string, string>> = {
   'Get-WinEvent': 'LogName ProviderName FilterHashtable MaxEvents Oldest',
   'Invoke-RestMethod': 'Uri Headers Method Body TimeoutSec UseBasicParsing ContentType OutFile Proxy',
   'Join-Path': 'Path ChildPath',
+  'New-Object': 'TypeName ArgumentList',
   'New-ItemProperty': 'Path LiteralPath Name PropertyType Value Force',
   'New-Item': 'Path Name ItemType Force Value',
   'Remove-Item': 'Path LiteralPath Recurse Force',

@@ -1,14 +1,19 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { contentsOf, root } from '../../../infra/package/contents.ts';
+import { contentsOf } from '../../../infra/package/contents.ts';
 import { extensionName, extensionZip, isExtensionVersion } from '../../../infra/package/extension.ts';
 import { type PlatformName, platformNames, platforms } from '../../../infra/package/platforms.ts';
 import { readZip } from '../../extension/read-zip.ts';
 import { moment, smallProgram, smallRuntime } from './harness.ts';
 
 async function filesFor(platform: PlatformName): Promise<ReadonlyMap<string, Buffer>> {
-  const contents = contentsOf({ platform, program: smallProgram, runtime: smallRuntime, at: moment, key: null });
+  const contents = contentsOf({
+    platform,
+    program: smallProgram,
+    runtime: smallRuntime,
+    serviceHost: Buffer.from('MZ'),
+    at: moment,
+    key: null,
+  });
   return readZip(await extensionZip(contents, { platform, at: moment }));
 }
 
@@ -61,8 +66,8 @@ test.for([
   );
 });
 
-test('the script for Windows has line ends that cmd.exe reads, quotes its paths and keeps the exit code', () => {
-  const script = readFileSync(join(root, 'infra/extension/handler.cmd'), 'utf8');
+test('the script for Windows has line ends that cmd.exe reads, quotes its paths and keeps the exit code', async () => {
+  const script = `${(await filesFor('win-x64')).get('bin/handler.cmd')}`;
   expect(script.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
   const lines = script.trimEnd().split('\r\n');
   expect(lines[0]).toBe('@echo off');
