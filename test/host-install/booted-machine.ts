@@ -22,7 +22,7 @@ interface Given {
   readonly input?: string;
 }
 
-/** A Linux with its own systemd as process 1, on the network of this process. */
+/** A Linux with its own systemd as process 1. */
 export interface BootedMachine {
   readonly name: string;
   /** Of this boot. */
@@ -44,11 +44,17 @@ export interface BootedMachine {
 
 const bootMs = 60_000;
 
+interface Kind {
+  readonly system?: System;
+  /** A process whose network it shares. Default: this one. */
+  readonly networkOf?: number;
+}
+
 /** Makes a machine and boots it. `packages`: a folder of ours, which is its `/srv`. */
 export async function bootMachine(
   name: string,
   packages: string,
-  system: System = 'Debian 13',
+  { system = 'Debian 13', networkOf = process.pid }: Kind = {},
 ): Promise<BootedMachine> {
   const folder = mkdtempSync(join(tmpdir(), `machine-${name}-`));
   const [disk, media, bootIdFile] = ['disk', 'media', 'boot_id'].map((one) => join(folder, one)) as [
@@ -66,13 +72,12 @@ export async function bootMachine(
     writeFileSync(bootIdFile, `${bootId}\n`);
     const script = join(import.meta.dirname, 'boot.sh');
     // Into a group of its own first: a control group namespace begins where its first process is. It ends with us, however we end.
-    const line = 'echo $$ >"$0/cgroup.procs" && exec setpriv --pdeathsig KILL unshare "$@"';
+    const line = 'echo $$ >"$0/cgroup.procs" && exec setpriv --pdeathsig KILL nsenter "$@"';
+    const boots = [script, images[system], disk, media, packages, bootIdFile, name];
     const child = spawn(
       'bash',
-      ['-c', line, group, ...namespaces, script, images[system], disk, media, packages, bootIdFile, name],
-      {
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
+      ['-c', line, group, `--net=/proc/${networkOf}/ns/net`, 'unshare', ...namespaces, ...boots],
+      { stdio: ['ignore', 'pipe', 'pipe'] },
     );
     const said = Promise.all([text(child.stdout), text(child.stderr)]).then((both) => both.join(''));
     const pid = await until(() => onlyChildOf(child.pid), { what: 'the first process of the machine' });
@@ -98,7 +103,7 @@ export async function bootMachine(
       'LC_ALL=C',
     ];
     const inside = [...plain, 'bash', '-c', `cd ${cwd} && ${line}`];
-    const child = spawn('nsenter', ['-t', String(init?.pid), '-m', '-p', '-u', '-i', '-C', '--', ...inside]);
+    const child = spawn('nsenter', ['-t', String(init?.pid), '-m', '-p', '-u', '-i', '-n', '-C', '--', ...inside]);
     child.stdin.on('error', () => {});
     child.stdin.end(input);
     const [out, err] = await Promise.all([

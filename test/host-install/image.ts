@@ -7,9 +7,10 @@ import { ownName } from './own-name.ts';
 /** What is kept from run to run. */
 export const cache = process.env.HOST_TESTS_CACHE ?? '/var/cache/scheduled-events-bridge-tests';
 
-/** Systems that were never booted, made by `prepare`; all but the first by `prepare all`. */
+/** Systems that were never booted, made by `prepare`; all but the first two by `prepare all`. */
 export const images = {
   'Debian 13': join(cache, 'trixie-1'),
+  'Debian 13 with waagent': join(cache, 'trixie-agent-1'),
   'Debian 12': join(cache, 'bookworm-1'),
   'Debian 11': join(cache, 'bullseye-1'),
 } as const;
@@ -18,7 +19,7 @@ export type System = keyof typeof images;
 /** Made by `prepare all`: the libraries of another processor, and what runs its programs. */
 export const arm64 = { libraries: join(cache, 'arm64-1/libraries'), emulator: join(cache, 'arm64-1/emulator') };
 
-/** Mounts, processes, host name, semaphores and control groups of its own; the network is ours, and with it the simulator. */
+/** Mounts, processes, host name, semaphores and control groups of its own. */
 export const namespaces = ['-m', '-p', '-u', '-i', '-C', '-f', '--kill-child'] as const;
 
 /** Why a system cannot be booted here, for the name of a test that is skipped; empty where it can. */

@@ -34,7 +34,7 @@ export interface Site {
 /** @param name of the machine. */
 export async function openSite(name: string, system?: System): Promise<Site> {
   const azure = await startAzureSimulator();
-  const machine = await bootMachine(name, inject('packages'), system);
+  const machine = await bootMachine(name, inject('packages'), { ...(system && { system }) });
   writeFileSync(join(machine.media, 'ca.pem'), azure.ca);
   const { eventHubs } = configurationFor(azure, vm, '').sinks as { readonly eventHubs: object };
   const settings = configurationFor(azure, vm, `/var/lib/${command}`, {
