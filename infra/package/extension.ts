@@ -9,6 +9,8 @@ interface ExtensionOptions {
   readonly version: string;
   readonly platform: PlatformName;
   readonly at: Date;
+  /** Of compression. Default: the best. */
+  readonly level?: number;
 }
 
 /** Azure takes versions of an extension as numbers only, so a pre-release has no zip. */
@@ -20,7 +22,7 @@ export const extensionName = ({ version, platform }: Pick<ExtensionOptions, 'ver
 /** The zip of the VM extension for a platform: the manifest for the guest agent, the script that it runs, and the package. */
 export async function extensionZip(
   contents: readonly PackedFile[],
-  { platform, at }: Pick<ExtensionOptions, 'platform' | 'at'>,
+  { platform, at, level }: Pick<ExtensionOptions, 'platform' | 'at' | 'level'>,
 ): Promise<Buffer> {
   const isWindows = platform === 'win-x64';
   const script = isWindows ? 'handler.cmd' : 'handler';
@@ -31,7 +33,7 @@ export async function extensionZip(
       { path: `bin/${script}`, mode: 0o755, content: isWindows ? withWindowsLines(source(script)) : source(script) },
       ...contents.map((one) => ({ ...one, path: `package/${one.path}` })),
     ],
-    { top: '', at },
+    { top: '', at, ...(level !== undefined && { level }) },
   );
 }
 

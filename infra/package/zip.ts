@@ -18,14 +18,18 @@ const deflate = 8;
  */
 export async function zip(
   files: readonly PackedFile[],
-  { top, at }: { readonly top: string; readonly at: Date },
+  {
+    top,
+    at,
+    level = constants.Z_BEST_COMPRESSION,
+  }: { readonly top: string; readonly at: Date; readonly level?: number },
 ): Promise<Buffer> {
   const stamp = dosTime(at);
   const locals: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
   for (const { path, mode, content } of files.toSorted(byPath)) {
-    const packed = await deflated(content, { level: constants.Z_BEST_COMPRESSION, memLevel: 9 });
+    const packed = await deflated(content, { level, memLevel: 9 });
     const name = Buffer.from(`${top}${path}`);
     const facts = Buffer.concat([
       numbers(2, neededVersion, flags, deflate, stamp.time, stamp.date),
