@@ -31,7 +31,10 @@ const alone = [
   'test/sinks/*/{process,sdk-internals,sink}.test.ts',
 ];
 
-const others = ['test/browser/**', 'test/host-*/**', 'test/third-party/**', 'test/tools/**', 'test/wine/**', ...alone];
+const others = [
+  ...['browser', 'guest-agent', 'host-*', 'third-party', 'tools', 'wine'].map((folder) => `test/${folder}/**`),
+  ...alone,
+];
 /** Files that leave their process as they found it share it, because loading the same modules again takes longer than most tests. */
 const shared = { isolate: false, unstubEnvs: true } as const;
 const endToEnd = {

@@ -6,7 +6,7 @@ export default defineConfig({
     name: 'host',
     pool: 'forks',
     maxWorkers: 2,
-    include: ['test/host-*/**/*.test.ts'],
+    include: ['test/guest-agent/**/*.test.ts', 'test/host-*/**/*.test.ts'],
     // With the name of every test, since that says why one is skipped.
     reporters: ['verbose'],
     globalSetup: ['test/host-install/global-setup.ts'],

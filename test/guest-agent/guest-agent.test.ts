@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFailed, test } from 'vitest';
+import { changes, treeOf } from '../host-install/file-tree.ts';
+import { versions } from '../host-install/packages.ts';
+import { firstCopies } from '../support/delivered.ts';
+import { until } from '../support/until.ts';
+import { damaged } from './extension-packages.ts';
+import { openScene, type Scene } from './scene.ts';
+import { lifecycle } from './timeline.ts';
+import { whyNoAgent } from './why-not.ts';
+import type { HandlerStatus } from './wire-server.ts';
+
+const isReady =
+  (version: string, sequence: number) =>
+  ({ handlerVersion, status, runtimeSettingsStatus }: HandlerStatus): boolean =>
+    handlerVersion === version &&
+    status === 'Ready' &&
+    runtimeSettingsStatus?.sequenceNumber === sequence &&
+    runtimeSettingsStatus.settingsStatus.status.status === 'success';
+
+/** Without what the agent keeps of itself. */
+const withoutAgent = (lines: readonly string[]): string[] =>
+  lines.filter((line) => !line.startsWith('/var/lib/waagent/'));
+
+describe.skipIf(whyNoAgent)(`waagent of Debian 13${whyNoAgent}`, () => {
+  let scene: Scene;
+  let before: string[];
+  let settings: { publicSettings: object; protectedSettings: object | null };
+
+  beforeAll(async () => {
+    scene = await openScene(inject('packages'), [versions.first, damaged, versions.next]);
+    before = await treeOf(scene.machine);
+    const { eventHubs, logAnalytics } = await scene.azure('addresses');
+    settings = {
+      publicSettings: {
+        // The first answer is complete, so events that leave later have ended.
+        imds: { firstTimeoutSeconds: 1 },
+        sinks: { eventHubs, logAnalytics },
+        tls: { caFile: '/media/ca.pem' },
+      },
+      protectedSettings: null,
+    };
+  });
+  const printLongestPause = async (during: string, since: number): Promise<void> => {
+    const polls = (await scene.azure('polls')).filter((at) => at >= since - 1_500);
+    const longest = Math.max(...polls.slice(1).map((at, index) => at - Number(polls[index])));
+    process.stdout.write(`Longest time between two polls during ${during}: ${longest} ms.\n`);
+  };
+  beforeEach(() => {
+    onTestFailed(async () => void process.stderr.write(await scene.logs()));
+  });
+  afterAll(() => scene?.[Symbol.asyncDispose]());
+
+  test('installs the first version, and reports each part of it', async () => {
+    await scene.want({ ...settings, version: versions.first });
+    const { runtimeSettingsStatus } = await scene.reports(isReady(versions.first, 0));
+    const { substatus = [] } = runtimeSettingsStatus?.settingsStatus.status ?? {};
+    expect(Object.fromEntries(substatus.map(({ name, status }) => [name, status]))).toEqual({
+      service: 'success',
+      imds: 'success',
+      'event-hubs': 'success',
+      'log-analytics': 'success',
+    });
+    await scene.azure('beginTimeline');
+  });
+
+  test('enables the same settings again when it is started again, which does not restart the service', async () => {
+    const { machine, service } = scene;
+    const running = await service('InvocationID');
+    const enabled = () => machine.ok('grep --count "enable ends" /var/log/azure/*/handler.log');
+    const count = await enabled();
+    await machine.ok('systemctl restart walinuxagent');
+    await until(async () => (await enabled()) !== count, { timeoutMs: 60_000, what: 'another end of enable' });
+    expect(await service('InvocationID')).toBe(running);
+  });
+
+  test('brings an encrypted connection string to the service, which is in no log and no file that others can read', async () => {
+    const { azure, machine } = scene;
+    const { connectionString, eventHubs, logAnalytics } = await azure('addresses');
+    const { fullyQualifiedNamespace: _, ...hub } = eventHubs;
+    settings = {
+      publicSettings: { ...settings.publicSettings, sinks: { eventHubs: hub, logAnalytics } },
+      protectedSettings: { sinks: { eventHubs: { connectionString } } },
+    };
+    await scene.want({ ...settings, sequence: 1 });
+    await scene.reports(isReady(versions.first, 1));
+    const sent = (await azure('records')).length;
+    await until(async () => (await azure('records')).length > sent, { what: 'a record sent with the key' });
+
+    const key = String(/SharedAccessKey=([^;]+)/.exec(connectionString)?.[1]);
+    await machine.ok('cat >/dev/shm/key', { input: key });
+    const holding = await machine.run(
+      'grep --recursive --files-with-matches --fixed-strings --file=/dev/shm/key --exclude-dir=media /etc /home /media /opt /root /run /srv /tmp /usr/local /var',
+    );
+    await machine.ok('rm /dev/shm/key');
+    expect(holding.out.trim().split('\n')).toEqual(['/etc/scheduled-events-bridge/config.json']);
+    expect(await machine.ok('stat --format=%A /etc/scheduled-events-bridge/config.json')).toBe('-rw-r-----');
+    expect(await machine.ok('journalctl --no-pager --output=export')).not.toContain(key);
+    expect(await azure('received', key)).toEqual([]);
+  });
+
+  test('reports why a damaged version is refused, while the version before runs on', async () => {
+    const began = Date.now();
+    await scene.want({ version: damaged, sequence: 2 });
+    const { code, formattedMessage } = await scene.reports(
+      ({ handlerVersion, status }) => handlerVersion === damaged && status === 'NotReady',
+    );
+    await printLongestPause('the refused update', began);
+    expect(code).toBe(1008);
+    expect(formattedMessage?.message).toMatch(/LICENSE has/);
+    expect(await scene.service('ActiveState')).toBe('active');
+    expect(await scene.machine.ok('scheduled-events-bridge version')).toContain(versions.first);
+  });
+
+  test('updates to the next version, though it is killed in the middle of it', async () => {
+    const { machine } = scene;
+    // The program with this argument; brackets keep grep from finding itself.
+    const running = (argument: string): Promise<string> =>
+      machine
+        .run(`grep --null-data --line-regexp --files-with-matches -e ${argument} /proc/[0-9]*/cmdline`)
+        .then(({ out }) => /^\/proc\/(\d+)/m.exec(out)?.[1] ?? '');
+    const began = Date.now();
+    await scene.want({ version: versions.next, sequence: 3 });
+    await until(() => running('updat[e]'), { timeoutMs: 60_000, everyMs: 20, what: 'the update to begin' });
+    // The command has a session of its own and continues; the agent that is started next begins the update again beside it.
+    const agent = await running('-run-exthandler[s]');
+    await machine.ok(`kill -KILL ${agent}`);
+    await scene.reports(isReady(versions.next, 3));
+    await printLongestPause('the update', began);
+    expect(await machine.ok('scheduled-events-bridge version')).toContain(versions.next);
+    expect(await running('-run-exthandler[s]')).not.toBe(agent);
+  });
+
+  test('has lost no record across all of it, and no step has two', async () => {
+    const { azure } = scene;
+    const eventIds = await azure('finishTimeline');
+    const expected = eventIds.flatMap((eventId) => lifecycle.map((phase) => `${eventId} ${phase}`)).toSorted();
+    const arrived = async () => firstCopies(await azure('records'));
+    const steps = async () => (await arrived()).map(({ eventId, phase }) => `${eventId} ${phase}`).toSorted();
+    // The comparison says what is missing.
+    await until(async () => (await steps()).length >= expected.length).catch(() => {});
+    expect(await steps()).toEqual(expected);
+
+    const records = await arrived();
+    expect(new Set(records.map(({ streamId }) => streamId)).size).toBe(1);
+    const positions = records.map(({ position }) => position).toSorted((a, b) => a - b);
+    expect(positions).toEqual(positions.map((_, index) => Number(positions[0]) + index));
+    expect([...new Set(records.map(({ bridgeVersion }) => bridgeVersion))]).toEqual([versions.first, versions.next]);
+    const rows = async () => new Set((await azure('rows')).map(({ RecordId }) => RecordId));
+    await until(async () => (await rows()).size >= records.length, { what: 'all rows' });
+    expect(await rows()).toEqual(new Set(records.map(({ recordId }) => recordId)));
+    process.stdout.write(
+      `${eventIds.length} events, ${(await azure('records')).length} deliveries of ${records.length} records.\n`,
+    );
+    expect(await azure('errors')).toEqual([]);
+  });
+
+  test('uninstalls it, which leaves nothing', async () => {
+    const { azure, machine } = scene;
+    await scene.want({ state: 'uninstall' });
+    await until(async () => (await azure('status'))?.handlers.length === 0, { timeoutMs: 60_000 });
+    expect(changes(withoutAgent(before), withoutAgent(await treeOf(machine)))).toEqual([]);
+  });
+});
