@@ -169,7 +169,7 @@ resource policyDefinition 'Microsoft.Authorization/policyDefinitions@2025-03-01'
       description: definition.rule.description
       metadata: {
         category: 'Compute'
-        version: '1.0.0'
+        version: '1.1.0'
       }
       parameters: union(definition.eligible.parameters, definition.rule.parameters)
       policyRule: {

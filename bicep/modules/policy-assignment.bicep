@@ -180,7 +180,7 @@ resource initiative 'Microsoft.Authorization/policySetDefinitions@2025-03-01' = 
     description: 'Gives the VMs and scale sets in the regions of the platform ${platformName} the bridge, ring by ring, and lists those that stay without it.'
     metadata: {
       category: 'Compute'
-      version: '1.0.0'
+      version: '1.1.0'
     }
     policyDefinitions: concat(
       identityReferences,
