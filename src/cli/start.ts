@@ -7,8 +7,8 @@ import type { CommandContext } from './command-context.ts';
 import { Failure } from './exit-codes.ts';
 
 /**
- * The first steps of every command that works with a configuration and the network: read it, refuse an invalid one, set
- * what is process-wide, open the log and say there what of that was odd.
+ * The first steps of every command that works with a configuration and the metadata service: read it, refuse an invalid one,
+ * set what is process-wide, open the log and say there what of that was odd.
  */
 export async function start(
   options: { readonly config?: string | undefined },
@@ -17,7 +17,8 @@ export async function start(
   const loaded = loadConfig({ file: options.config, env });
   if (!loaded.config) throw new Failure('configuration', describeProblems(loaded.problems));
   const { config, sourceOf } = loaded;
-  const warnings = applySettings(config, env, sourceOf);
+  // The metadata service is reached by HTTP, and senders open the TLS connections.
+  const warnings = applySettings(config, env, sourceOf, 'this VM', false);
   const log = await openLog(config.log.level);
   for (const warning of warnings) log.warn({ part: 'configuration' }, warning);
   return { config, log };

@@ -38,6 +38,7 @@ export class UnusableSetting extends Error {}
  * first, because the Azure libraries read the variables once, when they are first used, and keep what they read.
  * @param sourceOf names the file or variable that an option is set in, for messages.
  * @param tokensOf whose identity is used.
+ * @param opensTls false: the authorities are only checked, since to trust them takes 25 ms and 4 MB, most of it for the built-in list.
  * @returns warnings for the log.
  * @throws UnusableSetting if `tls.caFile` is unusable.
  */
@@ -46,12 +47,15 @@ export function setProcessWide(
   env: NodeJS.ProcessEnv = process.env,
   sourceOf: (path: string) => string | null = () => null,
   tokensOf: TokensOf = 'this VM',
+  opensTls = true,
 ): string[] {
   setProxy(config, env);
   if (tokensOf === 'this VM') for (const name of [...foreignIdentity, tokenHost]) delete env[name];
   setTokenHost(config.imds.endpoint, env);
   for (const flag of frugal) setFlagsFromString(flag);
-  return trustAuthorities(config.tls.caFile, env, sourceOf);
+  const { added, warnings } = readAuthorities(config.tls.caFile, env, sourceOf);
+  if (opensTls && added.length > 0) setDefaultCACertificates([...new Set([...getCACertificates('default'), ...added])]);
+  return warnings;
 }
 
 function setProxy({ imds, proxy }: Parameters<typeof setProcessWide>[0], env: NodeJS.ProcessEnv): void {
@@ -78,14 +82,14 @@ function setTokenHost(endpoint: string, env: NodeJS.ProcessEnv): void {
 }
 
 /**
- * Trusts the authorities of `tls.caFile` and of SSL_CERT_FILE beside those that Node brings (Node itself reads that
- * variable only if an option asks for it). Nothing is loaded if neither is set: parsing the built-in list costs memory.
+ * The authorities of `tls.caFile` and of SSL_CERT_FILE, to be trusted beside those that Node brings (Node itself reads that
+ * variable only if an option asks for it).
  */
-function trustAuthorities(
+function readAuthorities(
   caFile: string | null,
   env: NodeJS.ProcessEnv,
   sourceOf: (path: string) => string | null,
-): string[] {
+): { readonly added: readonly string[]; readonly warnings: string[] } {
   const warnings: string[] = [];
   const added: string[] = [];
   if (env.SSL_CERT_FILE) {
@@ -106,8 +110,7 @@ function trustAuthorities(
     }
     added.push(...read.certificates);
   }
-  if (added.length > 0) setDefaultCACertificates([...new Set([...getCACertificates('default'), ...added])]);
-  return warnings;
+  return { added, warnings };
 }
 
 type Certificates =

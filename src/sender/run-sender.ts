@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { version } from '../process/version.ts';
 import { parentPort, senderVerb } from './channel.ts';
 import { otherVersion } from './gone.ts';
-import type { SenderRole } from './protocol.ts';
+import { type SenderRole, tokensRole } from './protocol.ts';
 
 /** Whether a bridge started this process to send for it. No command for operators. */
 export const isSender = ([, , verb]: readonly string[]): boolean => verb === senderVerb && process.connected;
@@ -23,7 +23,10 @@ export async function runSender([, , , role, bridgeVersion = '']: readonly strin
   ]);
   await new Promise<void>((resolve) => {
     process.once('disconnect', resolve);
-    serveSender(role as SenderRole, port, setProcessWide);
+    // Tokens come from the metadata service, by HTTP.
+    serveSender(role as SenderRole, port, (config) =>
+      setProcessWide(config, process.env, undefined, undefined, role !== tokensRole),
+    );
   });
   return null;
 }

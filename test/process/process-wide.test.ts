@@ -174,6 +174,15 @@ test('authorities in SSL_CERT_FILE are trusted too', async () => {
   expect(trusted()).toEqual({ added: 2, lost: 0 });
 });
 
+test('a process that opens no TLS connection checks the authorities without loading them', async () => {
+  const { caFile } = await selfSigned('unused.pem');
+  const check = (file: string) =>
+    setProcessWide(settings(linkLocal, { tls: { caFile: file } }), {}, () => null, 'this VM', false);
+  expect(check(caFile)).toEqual([]);
+  expect(trusted()).toEqual({ added: 0, lost: 0 });
+  expect(() => check('/no/such.pem')).toThrow('there is no such file');
+});
+
 test('without configured authorities the defaults are unchanged', () => {
   setProcessWide(settings(linkLocal), {});
   expect(trusted()).toEqual({ added: 0, lost: 0 });
