@@ -92,7 +92,7 @@ type platformType = {
   @maxLength(20)
   name: string
 
-  @description('Required. Regions whose VMs write to it, in the spelling of Azure: westeurope. The application is replicated to exactly these. A region belongs to one platform.')
+  @description('Required. Regions whose VMs write to it, in the spelling of Azure: westeurope. The application is replicated to exactly these. A region belongs to one platform, or to several with different targets.')
   @minLength(1)
   regions: string[]
 
