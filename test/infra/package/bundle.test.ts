@@ -106,6 +106,12 @@ test('nothing that only some commands need is evaluated by all of them', () => {
   expect(evaluated.filter((path) => needless.test(path))).toEqual([]);
 });
 
+test('to fetch tokens, only the credential for managed identities is evaluated', () => {
+  const evaluated = [...evaluatedWith('src/azure/token-source.ts')].filter((path) => path.includes('@azure/identity'));
+  expect(evaluated).toContainEqual(expect.stringContaining('managedIdentityCredential/index.js'));
+  expect(evaluated.filter((path) => /dist\/esm\/index\.js|[dD]efaultAzureCredential/.test(path))).toEqual([]);
+});
+
 /** What no VM needs: the simulator with its demo, and packages that only they import. */
 const ofSimulator = /azure-simulator|node_modules\/(jose|selfsigned|ws)\//;
 const filesIn = ({ outputs }: Metafile): string[] =>
