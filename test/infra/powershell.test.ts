@@ -2,6 +2,9 @@ import { beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readAssumptions } from '../../infra/acceptance/assumptions.ts';
 import commands from '../../infra/package/windows/commands.json' with { type: 'json' };
+import { getSddl, keepFileFromOthers, keepFolderFromOthers } from '../../src/check/windows-access.ts';
+import { windowsPlaces } from '../../src/service/windows/places.ts';
+import { wordsOf } from '../../src/service/windows/words.ts';
 import { filledIn } from '../azure-cli/shell.ts';
 import { refusalOf } from '../documents/refusal.ts';
 import { createPowerShellReader, type PowerShellReader } from '../support/powershell.ts';
@@ -56,6 +59,25 @@ test('the bridge accepts every call of it in PowerShell', () => {
   expect(callsOf('.\\a\\install.cmd config.json --no-strat').map(refusalOf)).toEqual([
     expect.stringMatching(/--no-strat/),
   ]);
+});
+
+test('Windows PowerShell 5.1 can read every command that installer and check print', () => {
+  const folders = { programFiles: 'C:\\Program Files', programData: 'C:\\ProgramData' };
+  const { command, showLog, restart, unmask, firewall } = wordsOf(windowsPlaces(folders));
+  const inParentheses = /\(see: ([^)]*)\)/.exec(firewall)?.[1] ?? '';
+  const inQuotes = /"([^"]*)"/.exec(firewall)?.[1] ?? '';
+  const access = [getSddl, keepFileFromOthers("C:\\it's"), keepFolderFromOthers('C:\\a b')];
+  const printed = [
+    `${command} check`,
+    showLog,
+    restart,
+    unmask.replace(/^run /, ''),
+    inParentheses,
+    inQuotes,
+    ...access,
+  ];
+  expect(printed.filter((text) => text === '')).toEqual([]);
+  expect(printed.flatMap((text) => powerShell.faultsIn(text))).toEqual([]);
 });
 
 /** The script in a command line for cmd.exe. */

@@ -86,6 +86,7 @@ const cmdlets: Readonly<Record<string, string>> = {
   'Get-FileHash': 'Path LiteralPath Algorithm',
   'Get-Item': 'Path LiteralPath Force',
   'Get-ItemProperty': 'Path LiteralPath Name',
+  'Get-NetFirewallRule': 'Name DisplayName Direction Action Enabled',
   'Get-Process': 'Name Id',
   'Get-Service': 'Name',
   'Get-WinEvent': 'LogName ProviderName FilterHashtable MaxEvents Oldest',
