@@ -27,9 +27,9 @@ export interface Handler {
   readonly askService: () => Promise<ServiceAnswer>;
 }
 
-/** The version of the extension, which is that of the handler. */
-export const handlerVersion = ({ env }: Pick<Handler, 'env'>): string =>
-  env.AZURE_GUEST_AGENT_EXTENSION_VERSION || version;
+/** The version of the extension: as the guest agent says it, else as its folder is named. Two may have the same program. */
+export const handlerVersion = ({ env, folder }: Pick<Handler, 'env' | 'folder'>): string =>
+  env.AZURE_GUEST_AGENT_EXTENSION_VERSION || (/\d+(\.\d+){1,3}$/.exec(folder)?.[0] ?? version);
 
 /** Where the zip of the handler has the package that it installs. */
 export const packageIn = (folder: string): string => join(folder, 'package');

@@ -1,7 +1,9 @@
-import { lstatSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createHarness as createOutboxHarness } from '../outbox/harness.ts';
 import { treeOf } from '../service/harness.ts';
+import { serveStatusOf } from '../support/served-status.ts';
 import { createSite, settings, zipOf } from './site.ts';
 
 const ready = { code: 0, message: 'Ready' };
@@ -25,6 +27,28 @@ test('a first deployment installs the service, and reports it', async () => {
   expect(status.formattedMessage.message).toBe('Version 1.0.0 runs and is ready. Status: Polling; no open events.');
   expect(status.substatus.map(({ name }) => name)).toEqual(['service']);
   expect(agent.last().stdout).toBe(`${status.formattedMessage.message}\n`);
+});
+
+test('the status has what the running service reports of itself', async () => {
+  using site = createSite();
+  const { agent, harness } = site;
+  using store = createOutboxHarness();
+  const outbox = store.open({ sinks: ['event-hubs', 'stdout'] });
+  mkdirSync(harness.places.state);
+  const served = await serveStatusOf(outbox, harness.places.state);
+  try {
+    expect(await agent.apply('1.0.0', zips.one, settings())).toEqual(ready);
+  } finally {
+    await served.close();
+  }
+  const { substatus } = agent.status('1.0.0');
+  expect(substatus.map(({ name, status }) => [name, status])).toEqual([
+    ['service', 'success'],
+    ['imds', 'success'],
+    ['eventHubs', 'success'],
+    ['stdout', 'success'],
+  ]);
+  expect(substatus[0]?.formattedMessage.message).toBe('Version 1.2.3 runs.');
 });
 
 test('the command install changes nothing on the machine', async () => {

@@ -11,7 +11,7 @@ import type { Reach } from '../../src/service/machine.ts';
 import { runVerb } from '../cli/outbox/command-line.ts';
 import { moment, smallProgram, smallRuntime } from '../infra/package/harness.ts';
 import { type Behaviour, createHarness, type Harness } from '../service/harness.ts';
-import { createGuestAgent, type Run } from './guest-agent.ts';
+import { type Call, createGuestAgent, type Run } from './guest-agent.ts';
 
 export interface ZipOptions {
   readonly behaviour?: Behaviour;
@@ -39,14 +39,21 @@ export function zipOf(
 }
 
 interface SiteOptions {
+  /** Called before each command; throws to stop the guest agent there. */
+  readonly before?: (call: Call) => void;
   readonly facts?: Partial<Facts>;
   readonly reach?: () => Reach;
 }
 
 /** A machine in a folder with a guest agent, which runs the commands of handlers in this process. */
-export function createSite({ facts = {}, reach = () => ({ kind: 'connected' }) }: SiteOptions = {}) {
+export function createSite({ facts = {}, reach = () => ({ kind: 'connected' }), before = () => {} }: SiteOptions = {}) {
   const harness = createHarness({ facts, reach });
-  const agent = createGuestAgent({ root: harness.root, run: inProcess(harness) });
+  const inThisProcess = inProcess(harness);
+  const run: Run = async (call) => {
+    before(call);
+    return inThisProcess(call);
+  };
+  const agent = createGuestAgent({ root: harness.root, run });
   return { harness, agent, certificate: certificateIn(agent.library), [Symbol.dispose]: harness[Symbol.dispose] };
 }
 

@@ -118,6 +118,37 @@ test('the agent may start again after each step', async () => {
   }
 });
 
+// After a boot the marker of the update is gone.
+test.for([
+  { n: 1, boots: false },
+  { n: 2, boots: false },
+  { n: 3, boots: true },
+  { n: 4, boots: true },
+  { n: 5, boots: false },
+])(
+  'an agent that stops before command $n of an update takes it up again, after a boot: $boots',
+  async ({ n, boots }) => {
+    let left = Number.POSITIVE_INFINITY;
+    using site = createSite({
+      before: () => {
+        left -= 1;
+        if (left === 0) throw new Error('the agent stops here');
+      },
+    });
+    const { agent, harness } = site;
+    await agent.apply('1.0.0', zips.one, settings('a'));
+    writeFileSync(join(harness.places.state, 'outbox'), 'records');
+    left = n;
+    await expect(agent.apply('1.1.0', zips.two, settings('b'))).rejects.toThrow('the agent stops here');
+    if (boots) rmSync(join(harness.root, 'run/scheduled-events-bridge-extension-update.json'));
+    expect(await agent.again('1.1.0')).toEqual(ready);
+    expect(harness.runs()).toContain('1.1.0');
+    expect(configurationOf(site)).toEqual(settings('b').publicSettings);
+    expect(readFileSync(join(harness.places.state, 'outbox'), 'utf8')).toBe('records');
+    expect(agent.status('1.1.0')).toMatchObject({ status: 'success' });
+  },
+);
+
 test('a removal leaves nothing', async () => {
   using site = createSite();
   const { agent, harness } = site;
