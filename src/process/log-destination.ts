@@ -108,7 +108,12 @@ export function openDestination(options: {
       pump();
     },
     flushSync(deadlineMs) {
-      if (inFlight) return;
+      if (wouldBlock) {
+        // The process ends only after the writes that were handed to the pool of threads, in their order.
+        const left = Buffer.concat(inFlight ? backlog.slice(1) : backlog);
+        if (left.length > 0) write(fd, left, () => {});
+        return;
+      }
       const deadline = performance.now() + deadlineMs;
       while (backlog[0] && performance.now() < deadline) {
         try {

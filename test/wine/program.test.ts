@@ -159,6 +159,13 @@ describe.skipIf(whyNoWine !== '')(`the bridge on Windows${whyNoWine}`, () => {
     await second.kill();
   });
 
+  test('a service that is asked to stop ends with 0, and its last line reaches the log', async () => {
+    const stopAtOnce = { SCHEDULED_EVENTS_BRIDGE_STOP_ON_STDIN_END: '1' };
+    const ended = await machine.run(node, [`${program}\\scheduled-events-bridge.cjs`, 'run'], { env: stopAtOnce });
+    expect(ended.err.trimEnd().split('\n').at(-1)).toContain('"msg":"The bridge has stopped."');
+    expect(ended.code).toBe(0);
+  });
+
   test('nothing that was printed speaks of Linux', () => {
     expect(printed).not.toMatch(linuxWords);
   });
