@@ -16,9 +16,6 @@ export interface Account {
   readonly isEveryone: boolean;
 }
 
-/** `NT SERVICE\scheduled-events-bridge`, the account of the installed service. */
-export const serviceAccount = 'NT SERVICE\\scheduled-events-bridge';
-
 /**
  * The rights that a security descriptor in SDDL grants. Unlike the output of icacls, SDDL is the same in every language of Windows.
  * Null where it is none.

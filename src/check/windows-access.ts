@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { win32 } from 'node:path';
-import { type AccessRights, rightsIn, serviceAccount } from './sddl.ts';
+import { type AccessRights, rightsIn, serviceSid } from './sddl.ts';
 
 /** PowerShell takes a second to start on a small VM. */
 const answerMs = 15_000;
@@ -24,8 +24,7 @@ function queryPowerShell(path: string): Promise<string | null> {
     process.env.SystemRoot ?? 'C:\\Windows',
     'System32\\WindowsPowerShell\\v1.0\\powershell.exe',
   );
-  const env = { ...process.env, ACCESS_TO: path };
-  const options = { env, timeout: answerMs, windowsHide: true };
+  const options = { env: environmentFor(path, process.env), timeout: answerMs, windowsHide: true };
   return new Promise((resolve) => {
     execFile(program, ['-NoProfile', '-NonInteractive', '-Command', getSddl], options, (error, stdout) =>
       resolve(error ? null : stdout),
@@ -33,12 +32,23 @@ function queryPowerShell(path: string): Promise<string | null> {
   });
 }
 
+/**
+ * Without the folders of modules: below PowerShell 7 they are those of that version, from which Windows PowerShell cannot load Get-Acl.
+ * https://learn.microsoft.com/powershell/module/microsoft.powershell.core/about/about_psmodulepath
+ */
+export const environmentFor = (path: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  ...Object.fromEntries(Object.entries(env).filter(([name]) => name.toLowerCase() !== 'psmodulepath')),
+  ACCESS_TO: path,
+});
+
+const service = `*${serviceSid('scheduled-events-bridge')}`;
+
 const quoted = (path: string): string => `'${path.replaceAll("'", "''")}'`;
 
 /** The command of PowerShell that leaves a file to the system, administrators and the service, which may read it. */
 export const keepFileFromOthers = (path: string): string =>
-  `icacls ${quoted(path)} /inheritance:r /grant:r '*S-1-5-18:F' '*S-1-5-32-544:F' '${serviceAccount}:R'`;
+  `icacls ${quoted(path)} /inheritance:r /grant:r '*S-1-5-18:F' '*S-1-5-32-544:F' '${service}:R'`;
 
 /** The same for a folder and all that is in it; the service may change it. */
 export const keepFolderFromOthers = (path: string): string =>
-  `icacls ${quoted(path)} /inheritance:r /grant:r '*S-1-5-18:(OI)(CI)F' '*S-1-5-32-544:(OI)(CI)F' '${serviceAccount}:(OI)(CI)M'`;
+  `icacls ${quoted(path)} /inheritance:r /grant:r '*S-1-5-18:(OI)(CI)F' '*S-1-5-32-544:(OI)(CI)F' '${service}:(OI)(CI)M'`;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { accessTo } from '../../src/check/windows-access.ts';
+import { accessTo, environmentFor } from '../../src/check/windows-access.ts';
 
 const query = (answer: string | null) => async (path: string) => (path === 'C:\\c.json' ? answer : null);
 
@@ -15,4 +15,9 @@ test.each([null, '', '\r\n'])('rights that PowerShell answers with %j are not kn
 
 test('a PowerShell that cannot be started leaves the rights unknown', async () => {
   expect(await accessTo('/etc/passwd', 'win32')).toBeNull();
+});
+
+test('Windows PowerShell gets the path, and not the folders of modules of PowerShell 7', () => {
+  const env = { SystemRoot: 'C:\\Windows', PSModulePath: 'C:\\program files\\powershell\\7\\Modules' };
+  expect(environmentFor('C:\\c.json', env)).toEqual({ SystemRoot: 'C:\\Windows', ACCESS_TO: 'C:\\c.json' });
 });
