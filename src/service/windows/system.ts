@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { isSameBuild } from '../package.ts';
+import type { runProgram } from '../program.ts';
 import type { System } from '../system.ts';
 import { forbids, preflight, type WindowsFacts, windowsFacts } from './facts.ts';
 import { inspect } from './inspect.ts';
@@ -14,14 +15,16 @@ interface WindowsOptions {
   readonly places: WindowsPlaces;
   readonly programs: Programs;
   readonly env: NodeJS.ProcessEnv;
+  /** Runs the programs; a test has its own. */
+  readonly run?: typeof runProgram;
   readonly clock: Clock;
   /** What a test says of the machine. */
   readonly facts?: Partial<WindowsFacts>;
 }
 
 /** A machine with Windows. */
-export function windowsSystem({ places, programs, env, clock, facts = {} }: WindowsOptions): System {
-  const tools = createTools(programs, env);
+export function windowsSystem({ places, programs, env, run, clock, facts = {} }: WindowsOptions): System {
+  const tools = createTools(programs, env, run);
   const manager = createManager(places, tools, clock);
   const machine = { places, tools, manager, env, clock };
   return {

@@ -36,9 +36,10 @@ export interface Tools {
   leave(args: readonly string[]): void;
 }
 
-export function createTools(programs: Programs, env: NodeJS.ProcessEnv): Tools {
+/** `run`: a test has programs of its own. */
+export function createTools(programs: Programs, env: NodeJS.ProcessEnv, run: typeof runProgram = runProgram): Tools {
   const ask = (program: keyof Programs, args: readonly string[]): Promise<Ended> =>
-    runProgram(programs[program], args, { env, timeoutMs });
+    run(programs[program], args, { env, timeoutMs });
   return {
     ask,
     async call(program, args, meanings = {}) {

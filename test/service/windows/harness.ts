@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkConfiguration } from '../../../src/cli/service/machine.ts';
 import { disable } from '../../../src/service/disable.ts';
@@ -9,15 +9,11 @@ import { type Uninstalled, uninstall } from '../../../src/service/uninstall.ts';
 import type { WindowsFacts } from '../../../src/service/windows/facts.ts';
 import { windowsPlaces } from '../../../src/service/windows/places.ts';
 import { windowsSystem } from '../../../src/service/windows/system.ts';
-import type { Programs } from '../../../src/service/windows/tools.ts';
 import { temporaryDirectory } from '../../support/bridge-process.ts';
 import { root } from '../../support/source-tree.ts';
 import { writePackage } from '../harness.ts';
 import { quickClock } from '../machine-in.ts';
-import { standInPrograms } from './stand-in-programs.ts';
-
-/** How the service of a version, or with a configuration, behaves; read by the stand-in of sc.exe. */
-export type Behaviour = 'becomes-ready' | 'dies' | 'hangs' | 'dies-when-up' | 'is-deaf' | 'exits-78' | 'cannot-start';
+import { type Behaviour, createStandIns } from './stand-in-programs.ts';
 
 export type WindowsHarness = ReturnType<typeof createWindowsHarness>;
 
@@ -31,22 +27,19 @@ export const fitFacts: Partial<WindowsFacts> = {
 /** A machine with Windows in a folder, with programs of its own and a clock on which waiting takes no time. */
 export function createWindowsHarness(facts: Partial<WindowsFacts> = {}) {
   const directory = temporaryDirectory('service');
-  const [programFiles, programData, states, programs] = ['Program Files', 'ProgramData', 'states', 'programs'].map(
-    (name) => join(directory.path, name),
-  ) as [string, string, string, string];
-  for (const folder of [programFiles, programData, states, programs]) mkdirSync(folder);
+  const [programFiles, programData] = ['Program Files', 'ProgramData'].map((name) => join(directory.path, name)) as [
+    string,
+    string,
+  ];
+  for (const folder of [programFiles, programData]) mkdirSync(folder);
   const places = windowsPlaces({ programFiles, programData });
-  const paths = Object.fromEntries(
-    Object.entries(standInPrograms({ states, data: places.data })).map(([name, text]) => {
-      writeFileSync(join(programs, name), text, { mode: 0o755 });
-      return [name, join(programs, name)];
-    }),
-  ) as unknown as Programs;
+  const windows = createStandIns(places);
   const clock = quickClock();
   const said: string[] = [];
   const system = windowsSystem({
     places,
-    programs: paths,
+    programs: { sc: 'sc', reg: 'reg', icacls: 'icacls', cmd: 'cmd', host: 'host' },
+    run: windows.run,
     env: { PATH: process.env.PATH },
     clock,
     facts: { ...fitFacts, ...facts },
@@ -64,23 +57,24 @@ export function createWindowsHarness(facts: Partial<WindowsFacts> = {}) {
         ? { ok: true, reach: { kind: 'connected' } }
         : { ok: false, message: 'it takes no question' },
   };
-  const stateFile = (name: string): string | null =>
-    existsSync(join(states, name)) ? readFileSync(join(states, name), 'utf8').trim() : null;
   return {
     path: directory.path,
     places,
     machine,
     said,
     clock,
-    /** The programs that were called, with their arguments, in order. */
-    calls: (): string[] => (stateFile('calls') ?? '').split('\n').filter((line) => line !== ''),
-    forgetCalls: () => rmSync(join(states, 'calls'), { force: true }),
-    /** What the service control manager knows: `image`, `start`, `account`; null without it. */
-    known: stateFile,
-    /** Sets the state of the service control manager or of the user, as `not-elevated`. */
-    set: (name: string, value = '') => writeFileSync(join(states, name), value),
+    /** The programs of Windows. */
+    windows,
+    /** The programs that were called, with their arguments, in order; without what only reads the state. */
+    calls: (): readonly string[] => [...windows.calls],
+    forgetCalls: () => {
+      windows.calls.length = 0;
+    },
     /** The version that the service runs; null while none runs. */
-    runs: () => stateFile('running'),
+    runs: (): string | null => {
+      const process = windows.running();
+      return process?.behaviour === 'becomes-ready' ? process.version : null;
+    },
     package: (version: string, options: { readonly behaviour?: Behaviour; readonly build?: number } = {}) =>
       makePackage(join(directory.path, `package ${version}-${options.build ?? 1}`), version, options),
     /** A file with a configuration that is right. */

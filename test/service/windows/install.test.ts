@@ -21,13 +21,15 @@ test('an installation creates the service, starts it with the machine, and leave
   });
   const { places } = harness;
   expect(harness.runs()).toContain('1.0.0');
-  expect([harness.known('image'), harness.known('start'), harness.known('account')]).toEqual([
-    imageOf(harness, '1.0.0'),
-    'auto',
-    'NT SERVICE\\scheduled-events-bridge',
-  ]);
-  expect(harness.known('sidtype')).toBe('unrestricted');
-  expect(harness.known('events')).toContain(join(places.versions, '1.0.0', 'scheduled-events-bridge-service.exe'));
+  expect([
+    harness.windows.service()?.image,
+    harness.windows.service()?.start,
+    harness.windows.service()?.account,
+  ]).toEqual([imageOf(harness, '1.0.0'), 'auto', 'NT SERVICE\\scheduled-events-bridge']);
+  expect(harness.windows.service()?.sidType).toBe('unrestricted');
+  expect(harness.windows.registered.join()).toContain(
+    join(places.versions, '1.0.0', 'scheduled-events-bridge-service.exe'),
+  );
   expect(readFileSync(places.command, 'utf8')).toContain('versions\\1.0.0\\node.exe');
   expect(readdirSync(places.data).toSorted()).toEqual(['cache', 'config.json', 'logs', 'state']);
   expect(readdirSync(places.versions)).toEqual(['1.0.0']);
@@ -67,7 +69,7 @@ test('an update switches the image path, and keeps the version before', async ()
   await harness.install(first(harness));
   harness.forgetCalls();
   expect(await harness.install({ from: harness.package('2.0.0') })).toMatchObject({ folder: '2.0.0', from: '1.0.0' });
-  expect(harness.known('image')).toBe(imageOf(harness, '2.0.0'));
+  expect(harness.windows.service()?.image).toBe(imageOf(harness, '2.0.0'));
   expect(harness.runs()).toContain('2.0.0');
   expect(readFileSync(harness.places.command, 'utf8')).toContain('versions\\2.0.0\\');
   expect(harness.calls().some((call) => call.startsWith('sc create'))).toBe(false);
@@ -85,7 +87,7 @@ test.each(['dies', 'hangs', 'dies-when-up', 'is-deaf', 'exits-78', 'cannot-start
     );
     expect(message).toContain('Back to version 1.0.0, which is ready');
     expect(harness.runs()).toContain('1.0.0');
-    expect(harness.known('image')).toBe(imageOf(harness, '1.0.0'));
+    expect(harness.windows.service()?.image).toBe(imageOf(harness, '1.0.0'));
     expect(readFileSync(harness.places.configuration, 'utf8')).toContain('"a becomes-ready"');
     expect(readFileSync(harness.places.command, 'utf8')).toContain('versions\\1.0.0\\');
     expect((await serviceStatus(harness.machine)).refused?.version).toBe('2.0.0');
@@ -116,20 +118,20 @@ test('a disabled service stays so after an update, and starts when it is enabled
   using harness = createWindowsHarness();
   await harness.install(first(harness));
   await harness.disable();
-  expect([harness.runs(), harness.known('start')]).toEqual([null, 'demand']);
+  expect([harness.runs(), harness.windows.service()?.start]).toEqual([null, 'demand']);
   expect(await harness.install({ from: harness.package('2.0.0'), enable: 'as-it-is' })).toMatchObject({
     outcome: 'rests',
   });
   expect(harness.runs()).toBeNull();
   expect(await harness.install({})).toMatchObject({ outcome: 'becomes-ready' });
-  expect([harness.runs(), harness.known('start')]).toEqual([expect.stringContaining('2.0.0'), 'auto']);
+  expect([harness.runs(), harness.windows.service()?.start]).toEqual([expect.stringContaining('2.0.0'), 'auto']);
 });
 
 test('a service whose start type is Disabled is updated and not started, and enabling it is refused', async () => {
   using harness = createWindowsHarness();
   await harness.install(first(harness));
   await harness.disable();
-  harness.set('start', 'disabled');
+  harness.windows.setStart('disabled');
   expect(await harness.install({ from: harness.package('2.0.0') })).toMatchObject({ outcome: 'masked' });
   expect((await refusalOf(harness.install({}))).message).toContain('Set-Service scheduled-events-bridge -StartupType');
 });
@@ -162,7 +164,7 @@ test('status shows what runs', async () => {
 
 test('without the rights of an administrator nothing is changed', async () => {
   using harness = createWindowsHarness();
-  harness.set('not-elevated');
+  harness.windows.setElevated(false);
   for (const work of [() => harness.install(first(harness)), harness.disable, harness.uninstall]) {
     expect((await refusalOf(work())).message).toContain('Run as administrator');
   }

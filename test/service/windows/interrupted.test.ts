@@ -36,9 +36,7 @@ const installed = (harness: WindowsHarness) => ({
   ...Object.fromEntries(
     Object.entries(treeOf(harness.places.data)).filter(([path]) => !path.endsWith('service.state')),
   ),
-  known: ['image', 'start', 'account', 'description', 'failure', 'sidtype'].map((name) =>
-    harness.known(name)?.replaceAll(harness.path, ''),
-  ),
+  known: JSON.stringify(harness.windows.service()).replaceAll(harness.path, ''),
 });
 
 const firstSteps = [
@@ -82,7 +80,7 @@ describe('an installer that is killed and run again', () => {
       expect(steps[after - 1]?.do).toBe(name);
       expect(await cut.install(first(cut))).toMatchObject({ outcome: 'becomes-ready' });
       expect(installed(cut)).toEqual(uncut.first);
-      expect(cut.known('events')).toContain('1.0.0');
+      expect(cut.windows.registered.join()).toContain('1.0.0');
     },
   );
 
@@ -110,7 +108,7 @@ describe('an installer that is killed and run again', () => {
       await killedAfter(harness, after, bad);
       expect((await refusalOf(harness.install(bad))).message).toContain('Back to version 1.0.0, which is ready');
       expect(harness.runs()).toContain('1.0.0');
-      expect(harness.known('image')).toContain('1.0.0');
+      expect(harness.windows.service()?.image).toContain('1.0.0');
       expect(readFileSync(harness.places.configuration, 'utf8')).toContain('a becomes-ready');
     },
   );

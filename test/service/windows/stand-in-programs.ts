@@ -1,122 +1,211 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Ended } from '../../../src/service/program.ts';
+
+/** How the service of a version, or with a configuration, behaves. */
+export const behaviours = ['dies-when-up', 'dies', 'hangs', 'is-deaf', 'exits-78', 'cannot-start'] as const;
+export type Behaviour = (typeof behaviours)[number] | 'becomes-ready';
+
+/** What the service control manager knows of the service. */
+interface Service {
+  image: string;
+  start: string;
+  account: string;
+  description: string;
+  failure: string;
+  sidType: string;
+}
+
+/** https://learn.microsoft.com/windows/win32/debug/system-error-codes */
+const errors = { accessDenied: 5, notStarted: 1062, missing: 1060, exists: 1073 } as const;
+const hostPid = 4000;
+const sid = 'S-1-5-80-4027410533-1092970159-1799280583-2625524982-4048887831';
+
 /**
- * Programs of Windows that the installer starts, for a machine in a folder. sc.exe and the service host keep the state of the service in
- * files; its program and its configuration decide how it behaves. Permissions are the mode of a file, which follows it when it is renamed.
- * The real service control manager is tried in the tests under Wine.
+ * Programs of Windows that the installer starts, for a machine in a folder: sc.exe, reg.exe, icacls.exe and the service host. The program
+ * and the configuration of the service decide how it behaves. Permissions are the mode of a file, which follows it when it is renamed. The
+ * real service control manager is Wine's, in test/wine/installer.test.ts.
  */
-export const standInPrograms = (where: {
-  readonly states: string;
-  readonly data: string;
-}): Readonly<Record<'sc' | 'reg' | 'icacls' | 'cmd' | 'host', string>> => ({
-  sc: sc(where),
-  host: host(where),
-  reg: `#!/bin/sh
-echo "reg $*" >> ${where.states}/calls
-cd ${where.states} || exit 1
-case $1 in
-  add) shift 2; echo "$*" >> events ;;
-  query) [ -f events ] ;;
-  delete) rm events ;;
-esac
-`,
-  icacls: `#!/bin/sh
-echo "icacls $*" >> ${where.states}/calls
-path=$1
-case "$*" in
-  *' /save '*)
-    case $(stat -c %a "$path") in
-      640|750) list='D:PAI(A;;FR;;;S-1-5-80-4027410533-1092970159-1799280583-2625524982-4048887831)(A;;FA;;;SY)(A;;FA;;;BA)' ;;
-      *) list='D:AI(A;ID;FA;;;SY)(A;ID;FA;;;BA)(A;ID;0x1200a9;;;BU)' ;;
-    esac
-    printf '%s\\r\\n%s\\r\\n' "\${path##*/}" "$list" | sed 's/./&\\x00/g; s/$/\\x00/' > "$3" ;;
-  *' /reset '*) chmod -R go+r "$path" ;;
-  *' /inheritance:r '*)
-    case "$*" in *':(R)'*) chmod 640 "$path" ;; *':(RX)'*) chmod 750 "$path" ;; *) chmod 700 "$path" ;; esac ;;
-esac
-`,
-  cmd: `#!/bin/sh\necho "cmd $*" >> ${where.states}/calls\n`,
-});
+export function createStandIns({ data }: { readonly data: string }) {
+  const calls: string[] = [];
+  const registered: string[] = [];
+  let service: Service | null = null;
+  let isElevated = true;
+  let invocations = 0;
+  /** The process of the service; null while none runs. */
+  let running: { behaviour: Behaviour; restarts: number; version: string } | null = null;
+  /** It takes some polls to stop. */
+  let stopping = 0;
+  let ended = { win32: 0, service: 0 };
 
-const behaviour = ({ data }: { readonly data: string }): string => `
-program=$(sed 's/^"//; s/"$//' image)
-folder=\${program%/*}
-behaviour() {
-  texts=$(cat "$folder/scheduled-events-bridge.cjs" "${data}/config.json")
-  for one in dies-when-up dies hangs is-deaf exits-78 cannot-start; do
-    case $texts in *$one*) echo $one; return ;; esac
-  done
-  echo becomes-ready
+  function report(active: string, sub: string, pid: number, exitStatus: number): void {
+    mkdirSync(join(data, 'logs'), { recursive: true });
+    const fields = {
+      ...{
+        ActiveState: active,
+        SubState: sub,
+        MainPID: pid,
+        ExecMainStatus: exitStatus,
+        InvocationID: `i${invocations}`,
+      },
+      ...{ NRestarts: running?.restarts ?? 0, StatusText: 'Polling; no open events.', Result: 'success' },
+      HostPID: hostPid,
+    };
+    const lines = Object.entries(fields).map((pair) => `${pair.join('=')}\n`);
+    writeFileSync(join(data, 'logs', 'service.state'), lines.join(''));
+  }
+
+  function start({ image }: Service): number {
+    const folder = dirname(image.replaceAll('"', ''));
+    const program = readFileSync(join(folder, 'scheduled-events-bridge.cjs'), 'utf8');
+    const texts = program + readFileSync(join(data, 'config.json'), 'utf8');
+    const behaviour = behaviours.find((one) => texts.includes(one)) ?? 'becomes-ready';
+    invocations += 1;
+    ended = { win32: 0, service: 0 };
+    rmSync(join(data, 'state', 'held'), { force: true });
+    if (behaviour === 'cannot-start') return errors.accessDenied;
+    if (behaviour === 'exits-78') {
+      ended = { win32: 1066, service: 78 };
+      return 0;
+    }
+    running = { behaviour, restarts: 0, version: /^version (.*)$/m.exec(program)?.[1] ?? '' };
+    if (behaviour === 'becomes-ready') writeFileSync(join(data, 'state', 'held'), '');
+    if (behaviour === 'hangs') report('activating', 'start', 4712, 0);
+    else if (behaviour === 'dies') report('activating', 'auto-restart', 0, 1);
+    else report('active', 'running', 4711, 0);
+    return 0;
+  }
+
+  /** What happens between two polls. */
+  function pass(): void {
+    if (stopping > 0) {
+      stopping -= 1;
+      if (stopping > 0) return;
+      running = null;
+      rmSync(join(data, 'state', 'held'), { force: true });
+    } else if (running?.behaviour === 'dies' || running?.behaviour === 'dies-when-up') {
+      running.restarts += 1;
+      if (running.behaviour === 'dies') report('activating', 'auto-restart', 0, 1);
+      else report('active', 'running', 4711 + running.restarts, 1);
+    }
+  }
+
+  function sc([verb = '', , ...rest]: readonly string[]): number {
+    const value = (name: string): string | null => rest[rest.indexOf(name) + 1 || rest.length] ?? null;
+    if (verb === 'create') {
+      if (service !== null) return errors.exists;
+      const [image, start, account] = ['binPath=', 'start=', 'obj='].map((name) => value(name) ?? '');
+      service = {
+        image: image ?? '',
+        start: start ?? '',
+        account: account ?? '',
+        description: '',
+        failure: '',
+        sidType: '',
+      };
+      return 0;
+    }
+    if (service === null) return errors.missing;
+    switch (verb) {
+      case 'config':
+        service.image = value('binPath=') ?? service.image;
+        service.start = value('start=') ?? service.start;
+        service.account = value('obj=') ?? service.account;
+        return 0;
+      case 'description':
+        service.description = rest.join(' ');
+        return 0;
+      case 'failure':
+        service.failure = rest.join(' ');
+        return 0;
+      case 'sidtype':
+        service.sidType = rest.join(' ');
+        return 0;
+      case 'delete':
+        service = null;
+        return 0;
+      case 'stop':
+        if (running === null) return errors.notStarted;
+        stopping = 4;
+        return 0;
+      case 'start':
+        return start(service);
+    }
+    throw new Error(`the stand-in of sc.exe knows no ${verb}`);
+  }
+
+  function query(): string {
+    if (service === null) return 'State=missing\n';
+    pass();
+    const state = stopping > 0 ? 'stop-pending' : running === null ? 'stopped' : 'running';
+    const startType = { auto: 'automatic', disabled: 'disabled' }[service.start] ?? 'manual';
+    const fields = {
+      ...{ State: state, ProcessId: running === null ? 0 : hostPid, Win32ExitCode: ended.win32 },
+      ...{ ServiceExitCode: ended.service, StartType: startType, Account: service.account, ImagePath: service.image },
+    };
+    return Object.entries(fields)
+      .map((pair) => `${pair.join('=')}\r\n`)
+      .join('');
+  }
+
+  function reg([verb = '', ...rest]: readonly string[]): number {
+    if (verb === 'add') registered.push(rest.join(' '));
+    else if (registered.length === 0) return 1;
+    else if (verb === 'delete') registered.length = 0;
+    return 0;
+  }
+
+  function icacls([path = '', verb = '', ...rest]: readonly string[]): number {
+    if (verb === '/save') {
+      const isOwn = [0o640, 0o750].includes(statSync(path).mode & 0o777);
+      const list = isOwn
+        ? `D:PAI(A;;FR;;;${sid})(A;;FA;;;SY)(A;;FA;;;BA)`
+        : 'D:AI(A;ID;FA;;;SY)(A;ID;FA;;;BA)(A;ID;0x1200a9;;;BU)';
+      writeFileSync(rest[0] ?? '', `${basename(path)}\r\n${list}\r\n`, 'utf16le');
+    }
+    if (verb === '/reset') {
+      for (const one of ['', ...readdirSync(path, { recursive: true, encoding: 'utf8' })]) {
+        const file = join(path, one);
+        chmodSync(file, statSync(file).isDirectory() ? 0o755 : 0o644);
+      }
+    }
+    if (verb === '/inheritance:r') {
+      const all = rest.join(' ');
+      chmodSync(path, all.includes(':(R)') ? 0o640 : all.includes(':(RX)') ? 0o750 : 0o700);
+    }
+    return 0;
+  }
+
+  function host([verb = '']: readonly string[]): Pick<Ended, 'code' | 'out'> {
+    if (verb === '--is-elevated') return { code: isElevated ? 0 : 1, out: '' };
+    return { code: 0, out: verb === '--query' ? query() : '' };
+  }
+
+  const programs = {
+    sc: (args: readonly string[]) => ({ code: sc(args), out: '' }),
+    reg: (args: readonly string[]) => ({ code: reg(args), out: '' }),
+    icacls: (args: readonly string[]) => ({ code: icacls(args), out: '' }),
+    host,
+  } as const;
+
+  return {
+    async run(path: string, args: readonly string[]): Promise<Ended> {
+      const name = basename(path) as keyof typeof programs;
+      const reads = args[0] === '--query' || args[0] === '--is-elevated';
+      if (!reads) calls.push([name, ...args].join(' '));
+      if (!existsSync(dirname(data))) throw new Error(`${dirname(data)} is gone`);
+      return { failed: null, err: '', ...programs[name](args) };
+    },
+    calls,
+    registered,
+    service: () => service,
+    running: () => running,
+    setElevated: (value: boolean) => {
+      isElevated = value;
+    },
+    /** As an administrator does it in services.msc. */
+    setStart: (value: string) => {
+      if (service !== null) service.start = value;
+    },
+  };
 }
-number() { found=0; [ ! -f "$1" ] || read -r found < "$1"; }
-count() { number "$1"; echo $((found + 1)) > "$1"; }
-report() {
-  number invocation; id=$found; number restarts
-  mkdir -p "${data}/logs"
-  printf '%s\\n' "ActiveState=$1" "SubState=$2" "MainPID=$3" "ExecMainStatus=$4" "InvocationID=$id" "NRestarts=$found" \\
-    'StatusText=Polling; no open events.' Result=success "HostPID=4000" > "${data}/logs/service.state"
-}
-`;
-
-const sc = ({ states, data }: { readonly states: string; readonly data: string }): string => `#!/bin/sh
-cd ${states} || exit 1
-echo "sc $*" >> calls
-verb=$1; shift 2
-value() { want=$1; shift; while [ $# -gt 0 ]; do [ "$1" != "$want" ] || { echo "$2"; return 0; }; shift; done; return 1; }
-case $verb in
-  create) [ ! -f image ] || exit 1; value binPath= "$@" > image; value start= "$@" > start; value obj= "$@" > account ;;
-  config)
-    [ -f image ] || exit 36
-    if new=$(value binPath= "$@"); then echo "$new" > image; fi
-    if new=$(value start= "$@"); then echo "$new" > start; fi
-    if new=$(value obj= "$@"); then echo "$new" > account; fi ;;
-  description|failure|sidtype) echo "$*" > "$verb" ;;
-  delete) rm -f image start account description failure sidtype state ;;
-  stop) [ -f state ] || exit 38; echo 3 > stopping; rm -f running ;;
-  start)
-    ${behaviour({ data })}
-    count invocation; rm -f restarts ended running "${data}/state/held"
-    behaviour > behaves; read -r behaves < behaves
-    case $behaves in
-      cannot-start) exit 5 ;;
-      exits-78) echo '1066 78' > ended; exit 0 ;;
-      becomes-ready|is-deaf)
-        [ $behaves = is-deaf ] || touch "${data}/state/held"
-        report active running 4711 0
-        sed -n 's/^version //p' "$folder/scheduled-events-bridge.cjs" > running ;;
-      dies) report activating auto-restart 0 1 ;;
-      hangs) report activating start 4712 0 ;;
-      dies-when-up) report active running 4713 0 ;;
-    esac
-    echo running > state ;;
-  *) echo "the stand-in of sc.exe knows no $verb" >&2; exit 1 ;;
-esac
-`;
-
-const host = ({ states, data }: { readonly states: string; readonly data: string }): string => `#!/bin/sh
-cd ${states} || exit 1
-case $1 in
-  --is-elevated) [ ! -f not-elevated ] ;;
-  --set-preshutdown) echo "host $*" >> calls ;;
-  --query)
-    [ -f image ] || { echo State=missing; exit 0; }
-    # It takes some polls to stop.
-    if [ -f stopping ]; then
-      read -r left < stopping
-      if [ "$left" = 0 ]; then rm -f stopping state "${data}/state/held"; else echo $((left - 1)) > stopping; fi
-    elif [ -f state ]; then
-      ${behaviour({ data })}
-      read -r behaves < behaves
-      case $behaves in
-        dies) count restarts; report activating auto-restart 0 1 ;;
-        dies-when-up) count restarts; number restarts; report active running $((4713 + found)) 1 ;;
-      esac
-    fi
-    state=stopped pid=0 ended='0 0' start=manual
-    [ -f state ] && { read -r state < state; pid=4000; }
-    [ -f stopping ] && state=stop-pending
-    [ -f ended ] && read -r ended < ended
-    read -r type < start
-    case $type in auto) start=automatic ;; disabled) start=disabled ;; esac
-    printf '%s\\r\\n' "State=$state" "ProcessId=$pid" "Win32ExitCode=\${ended% *}" "ServiceExitCode=\${ended#* }" "StartType=$start" \\
-      "Account=$(cat account)" "ImagePath=$(cat image)" ;;
-esac
-`;

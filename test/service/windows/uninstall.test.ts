@@ -25,7 +25,7 @@ test('an uninstallation leaves nothing: the service stops first, and the event s
     problems: [],
   });
   expect(everything(harness)).toEqual([]);
-  expect([harness.known('image'), harness.known('events')]).toEqual([null, null]);
+  expect([harness.windows.service(), harness.windows.registered]).toEqual([null, []]);
   expect(harness.calls().map((call) => call.split(' ').slice(0, 2).join(' '))).toEqual([
     'sc stop',
     'sc delete',
