@@ -1,0 +1,61 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { contentsOf } from '../../infra/package/contents.ts';
+import { findCompiler, serviceHost } from '../../infra/package/service-host.ts';
+import { version } from '../../src/process/version.ts';
+import { moment, smallProgram, smallRuntime } from '../infra/package/harness.ts';
+import { mainFile } from '../support/program.ts';
+import { nodeProgram, type WindowsMachine } from './windows-machine.ts';
+
+/** What becomes of the service of a version. */
+export type Fault = 'none' | 'dies';
+
+/**
+ * Puts the folder of a package on a machine, as its archive unpacks to: the bridge of this run, under another number.
+ * @returns the folder.
+ */
+export async function placePackage(machine: WindowsMachine, number: string, fault: Fault = 'none'): Promise<string> {
+  const host = await serviceHost();
+  if ('whyNot' in host) throw new Error(host.whyNot);
+  const dies = 'if (process.argv[2] === "run") { console.error("This version is broken."); process.exit(1); }';
+  const bundle = readFileSync(mainFile, 'utf8')
+    .replace(/^#!.*\n/, '')
+    .replaceAll(`"${version}"`, `"${number}"`);
+  const folder = `C:\\packages\\the ${number}`;
+  const files = contentsOf({
+    platform: 'win-x64',
+    program: { ...smallProgram, version: number, bundle: Buffer.from(`${fault === 'dies' ? dies : ''}\n${bundle}`) },
+    runtime: { ...smallRuntime, program: readFileSync(await nodeProgram()) },
+    serviceHost: host.program,
+    at: moment,
+    key: null,
+  });
+  for (const { path, content } of files) {
+    const file = machine.file(`${folder}\\${path}`);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, content);
+  }
+  return folder;
+}
+
+/** Replaces sc.exe of the machine by one that has all verbs of the installer: see sc.c. */
+export function placeServiceControl(machine: WindowsMachine): void {
+  const compiler = findCompiler();
+  if (compiler === null) throw new Error('no compiler for Windows');
+  const folder = mkdtempSync(join(compiler.root ?? '', tmpdir(), 'sc-'));
+  try {
+    cpSync(join(import.meta.dirname, 'sc.c'), join(folder, 'sc.c'));
+    const inside = compiler.root === null ? folder : folder.slice(compiler.root.length);
+    const gcc = ['x86_64-w64-mingw32-gcc', '-Os', '-municode', '-Wall', '-Wextra', '-Werror', 'sc.c', '-o', 'sc.exe'];
+    const command =
+      compiler.root === null
+        ? ['env', '-C', folder, ...gcc]
+        : ['chroot', compiler.root, 'env', '-i', '-C', inside, 'PATH=/usr/bin:/bin', ...gcc];
+    execFileSync(command[0] ?? '', command.slice(1), { stdio: ['ignore', 'ignore', 'inherit'] });
+    machine.place(join(folder, 'sc.exe'), 'C:\\windows\\system32\\sc.exe');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
