@@ -41,7 +41,8 @@ const platformList = (value: string): readonly PlatformName[] => {
 };
 
 const help = `
-Builds are reproducible: the same sources give the same bytes. Times are those of the commit, or SOURCE_DATE_EPOCH.
+Builds are reproducible: the same sources give the same bytes, for Windows with the same compiler. Times are those of the
+commit, or SOURCE_DATE_EPOCH.
 Requires npm, tar and gzip; rpmbuild for .rpm, and gcc-mingw-w64-x86-64 for Windows: without them the others are built.
 
 To create a key, and to verify a package without this program:
