@@ -21,8 +21,8 @@ static const WCHAR usage[] =
 int wmain(int count, WCHAR **arguments) {
     const WCHAR *verb = count > 1 ? arguments[1] : L"";
     const WCHAR *service = count > 2 ? arguments[2] : SERVICE;
-    /* Only from the folders of Windows: the folder of this program is not searched for libraries. */
-    SetDllDirectoryW(L"");
+    /* Libraries that are loaded from now on are those of Windows only. */
+    SetDefaultDllDirectories(LOAD_LIBRARY_SEARCH_SYSTEM32);
     if (count == 1) {
         if (service_run()) return 0;
         if (GetLastError() != ERROR_FAILED_SERVICE_CONTROLLER_CONNECT) return 1;

@@ -42,6 +42,15 @@ bool policy_is_error_line(const char *line) {
     return strncmp(line, "{\"level\":\"error\"", 16) == 0 || strncmp(line, "{\"level\":\"fatal\"", 16) == 0;
 }
 
+void policy_event_text(char *to, size_t capacity, const char *text) {
+    size_t length = 0;
+    for (; *text != '\0' && length + 2 < capacity; text++) {
+        to[length++] = *text;
+        if (text[0] == '%' && text[1] >= '0' && text[1] <= '9') to[length++] = ' ';
+    }
+    to[length] = '\0';
+}
+
 static const uint64_t window_length_ms = 10 * 60 * 1000;
 static const uint32_t entries_in_window = 10;
 

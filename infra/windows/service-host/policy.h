@@ -33,6 +33,9 @@ enum notification policy_notification(const char *line, const char **value);
 /* Whether a line of the bridge's log belongs in the event log too. */
 bool policy_is_error_line(const char *line);
 
+/* Copies a text for an entry, in which the event viewer would replace `%1` once more: a space follows the `%`. What does not fit is cut. */
+void policy_event_text(char *to, size_t capacity, const char *text);
+
 /* Limits the entries in the event log. Begins as zeros. */
 struct rate {
     bool began;

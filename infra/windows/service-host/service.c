@@ -88,8 +88,9 @@ bool service_run(void) {
 }
 
 static BOOL WINAPI console_control(DWORD type) {
-    (void)type;
     SetEvent(stop);
+    /* When the console is closed, Windows ends the process as soon as this returns, else after five seconds. */
+    if (type != CTRL_C_EVENT && type != CTRL_BREAK_EVENT) Sleep(INFINITE);
     return TRUE;
 }
 

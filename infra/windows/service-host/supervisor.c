@@ -25,12 +25,14 @@ static void use_output(void *context, const char *line, size_t length) {
     (void)context;
     log_file_line(line, length);
     if (!policy_is_error_line(line)) return;
+    char shown[4096];
     WCHAR text[4096];
     struct number count;
     uint32_t released;
     if (!policy_rate_allows(&rate, GetTickCount64(), &released)) return;
     if (released > 0) event_log_report(EVENT_ERRORS_SUPPRESSED, number(&count, released), settings->log, NULL);
-    text_wide(text, ARRAYSIZE(text), line);
+    policy_event_text(shown, sizeof shown, line);
+    text_wide(text, ARRAYSIZE(text), shown);
     event_log_report(EVENT_BRIDGE_ERROR, text, NULL);
 }
 

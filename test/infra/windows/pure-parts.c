@@ -68,6 +68,10 @@ int main(void) {
             printf("%s %s\n", names[found], value);
         } else if (strcmp(line, "error") == 0) {
             printf("%d\n", policy_is_error_line(rest));
+        } else if (strcmp(line, "event") == 0) {
+            char text[16];
+            policy_event_text(text, sizeof text, rest);
+            printf("%s\n", text);
         } else if (strcmp(line, "rate") == 0) {
             uint32_t released;
             bool allowed = policy_rate_allows(&rate, strtoull(rest, NULL, 10), &released);

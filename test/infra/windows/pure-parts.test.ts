@@ -92,6 +92,11 @@ const cases: readonly (readonly [name: string, questions: readonly string[], ans
     ['1', '0', '0', '0'],
   ],
   [
+    'a text of an entry has nothing that the event viewer would replace, and is cut where there is no more room',
+    ['fe80::1%12', '100 % %s %', '1234567890abcdefgh', '123456789012%1'].map((text) => `event ${text}`),
+    ['fe80::1% 12', '100 % %s %', '1234567890abcd', '123456789012% '],
+  ],
+  [
     'ten entries in ten minutes, and the first one after them says how many were left out',
     [...Array.from({ length: 12 }, (_, at) => `rate ${5000 + at}`), 'rate 604999', 'rate 605000', 'rate 605001'],
     [...Array.from({ length: 10 }, () => '1 0'), '0 0', '0 0', '0 0', '1 3', '1 0'],
