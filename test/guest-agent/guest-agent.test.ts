@@ -1,50 +1,24 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, onTestFailed, test } from 'vitest';
-import { changes, treeOf } from '../host-install/file-tree.ts';
+import { changes } from '../host-install/file-tree.ts';
 import { versions } from '../host-install/packages.ts';
-import { firstCopies } from '../support/delivered.ts';
 import { until } from '../support/until.ts';
-import { damaged } from './extension-packages.ts';
-import { openScene, type Scene } from './scene.ts';
-import { lifecycle } from './timeline.ts';
+import { expectAllRecords } from './records.ts';
+import { isReady, openScene, type Scene } from './scene.ts';
 import { whyNoAgent } from './why-not.ts';
-import type { HandlerStatus } from './wire-server.ts';
 
-const isReady =
-  (version: string, sequence: number) =>
-  ({ handlerVersion, status, runtimeSettingsStatus }: HandlerStatus): boolean =>
-    handlerVersion === version &&
-    status === 'Ready' &&
-    runtimeSettingsStatus?.sequenceNumber === sequence &&
-    runtimeSettingsStatus.settingsStatus.status.status === 'success';
-
-/** Without what the agent keeps of itself. */
-const withoutAgent = (lines: readonly string[]): string[] =>
-  lines.filter((line) => !line.startsWith('/var/lib/waagent/'));
+/** Its package was damaged after it was made. */
+const damaged = versions.dies;
 
 describe.skipIf(whyNoAgent)(`waagent of Debian 13${whyNoAgent}`, () => {
   let scene: Scene;
   let before: string[];
-  let settings: { publicSettings: object; protectedSettings: object | null };
+  let settings: Awaited<ReturnType<Scene['settings']>>;
 
   beforeAll(async () => {
-    scene = await openScene(inject('packages'), [versions.first, damaged, versions.next]);
-    before = await treeOf(scene.machine);
-    const { eventHubs, logAnalytics } = await scene.azure('addresses');
-    settings = {
-      publicSettings: {
-        // The first answer is complete, so events that leave later have ended.
-        imds: { firstTimeoutSeconds: 1 },
-        sinks: { eventHubs, logAnalytics },
-        tls: { caFile: '/media/ca.pem' },
-      },
-      protectedSettings: null,
-    };
+    scene = await openScene(inject('packages'), [versions.first, damaged, versions.next], { damaged });
+    before = await scene.files();
+    settings = await scene.settings();
   });
-  const printLongestPause = async (during: string, since: number): Promise<void> => {
-    const polls = (await scene.azure('polls')).filter((at) => at >= since - 1_500);
-    const longest = Math.max(...polls.slice(1).map((at, index) => at - Number(polls[index])));
-    process.stdout.write(`Longest time between two polls during ${during}: ${longest} ms.\n`);
-  };
   beforeEach(() => {
     onTestFailed(async () => void process.stderr.write(await scene.logs()));
   });
@@ -57,8 +31,8 @@ describe.skipIf(whyNoAgent)(`waagent of Debian 13${whyNoAgent}`, () => {
     expect(Object.fromEntries(substatus.map(({ name, status }) => [name, status]))).toEqual({
       service: 'success',
       imds: 'success',
-      'event-hubs': 'success',
-      'log-analytics': 'success',
+      eventHubs: 'success',
+      logAnalytics: 'success',
     });
     await scene.azure('beginTimeline');
   });
@@ -104,7 +78,7 @@ describe.skipIf(whyNoAgent)(`waagent of Debian 13${whyNoAgent}`, () => {
     const { code, formattedMessage } = await scene.reports(
       ({ handlerVersion, status }) => handlerVersion === damaged && status === 'NotReady',
     );
-    await printLongestPause('the refused update', began);
+    await scene.printLongestPause('the refused update', began);
     expect(code).toBe(1008);
     expect(formattedMessage?.message).toMatch(/LICENSE has/);
     expect(await scene.service('ActiveState')).toBe('active');
@@ -125,39 +99,17 @@ describe.skipIf(whyNoAgent)(`waagent of Debian 13${whyNoAgent}`, () => {
     const agent = await running('-run-exthandler[s]');
     await machine.ok(`kill -KILL ${agent}`);
     await scene.reports(isReady(versions.next, 3));
-    await printLongestPause('the update', began);
+    await scene.printLongestPause('the update', began);
     expect(await machine.ok('scheduled-events-bridge version')).toContain(versions.next);
     expect(await running('-run-exthandler[s]')).not.toBe(agent);
   });
 
   test('has lost no record across all of it, and no step has two', async () => {
-    const { azure } = scene;
-    const eventIds = await azure('finishTimeline');
-    const expected = eventIds.flatMap((eventId) => lifecycle.map((phase) => `${eventId} ${phase}`)).toSorted();
-    const arrived = async () => firstCopies(await azure('records'));
-    const steps = async () => (await arrived()).map(({ eventId, phase }) => `${eventId} ${phase}`).toSorted();
-    // The comparison says what is missing.
-    await until(async () => (await steps()).length >= expected.length).catch(() => {});
-    expect(await steps()).toEqual(expected);
-
-    const records = await arrived();
-    expect(new Set(records.map(({ streamId }) => streamId)).size).toBe(1);
-    const positions = records.map(({ position }) => position).toSorted((a, b) => a - b);
-    expect(positions).toEqual(positions.map((_, index) => Number(positions[0]) + index));
-    expect([...new Set(records.map(({ bridgeVersion }) => bridgeVersion))]).toEqual([versions.first, versions.next]);
-    const rows = async () => new Set((await azure('rows')).map(({ RecordId }) => RecordId));
-    await until(async () => (await rows()).size >= records.length, { what: 'all rows' });
-    expect(await rows()).toEqual(new Set(records.map(({ recordId }) => recordId)));
-    process.stdout.write(
-      `${eventIds.length} events, ${(await azure('records')).length} deliveries of ${records.length} records.\n`,
-    );
-    expect(await azure('errors')).toEqual([]);
+    await expectAllRecords(scene, [versions.first, versions.next]);
   });
 
   test('uninstalls it, which leaves nothing', async () => {
-    const { azure, machine } = scene;
-    await scene.want({ state: 'uninstall' });
-    await until(async () => (await azure('status'))?.handlers.length === 0, { timeoutMs: 60_000 });
-    expect(changes(withoutAgent(before), withoutAgent(await treeOf(machine)))).toEqual([]);
+    await scene.remove();
+    expect(changes(before, await scene.files())).toEqual([]);
   });
 });
