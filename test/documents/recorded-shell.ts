@@ -5,8 +5,11 @@ import { dirname, join } from 'node:path';
 
 /** Runs command lines in bash with programs that only record how they were called. */
 export interface RecordedShell {
-  /** Program and arguments of each call, in order. @throws where bash reports an error, such as a program that is not known. */
-  callsOf(lines: string): readonly (readonly string[])[];
+  /**
+   * Of each block of lines, program and arguments of each call, in order. The blocks run one after the other in subshells of one bash.
+   * @throws where bash reports an error, such as a program that is not known.
+   */
+  callsOf(blocks: readonly string[]): readonly (readonly (readonly string[])[])[];
   close(): void;
 }
 
@@ -16,32 +19,50 @@ export interface RecordedShell {
  */
 export function createRecordedShell(programs: readonly string[], sourced: readonly string[]): RecordedShell {
   const folder = mkdtempSync(join(tmpdir(), 'command-lines-'));
-  const calls = join(folder, 'calls');
+  const records = join(folder, 'records');
   const write = (path: string, text: string): void => {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
     chmodSync(join(folder, path), 0o755);
   };
-  mkdirSync(calls);
   for (const program of programs) {
     const name = program.includes('/') ? program : join('bin', program);
     // A file for each call: the programs of a pipe run at the same time.
-    write(name, `#!/bin/bash\nprintf '%s\\0' '${program}' "$@" > '${calls}'/$EPOCHREALTIME-$$\necho something\n`);
+    write(name, `#!/bin/bash\nprintf '%s\\0' '${program}' "$@" > "$RECORD"/$EPOCHREALTIME-$$\necho something\n`);
   }
   write('bin/sudo', '#!/bin/bash\nexec "$@"\n');
   for (const path of sourced) write(path, '');
   return {
-    callsOf(lines) {
-      for (const file of readdirSync(calls)) rmSync(join(calls, file));
-      const { status, stderr } = spawnSync('/bin/bash', ['--norc', '-e', '-c', lines], {
-        cwd: folder,
-        encoding: 'utf8',
-        env: { PATH: join(folder, 'bin') },
-        timeout: 10_000,
+    callsOf(blocks) {
+      rmSync(records, { recursive: true, force: true });
+      const directories = blocks.map((lines, index) => {
+        const directory = join(records, String(index));
+        mkdirSync(directory, { recursive: true });
+        writeFileSync(join(directory, '.lines'), lines);
+        return directory;
       });
-      if (status !== 0 || stderr !== '') throw new Error(`bash ends with ${status} (${stderr.trim()}): ${lines}`);
-      const files = readdirSync(calls).toSorted();
-      return files.map((file) => readFileSync(join(calls, file), 'utf8').split('\0').slice(0, -1));
+      // Bash reads a file as it does what follows -c, and `set -e` ends the subshell at the first error.
+      const { status, stderr } = spawnSync(
+        '/bin/bash',
+        [
+          '--norc',
+          '-c',
+          'for RECORD; do export RECORD; (set -e; . "$RECORD/.lines") 2>"$RECORD/.errors"; echo $? >"$RECORD/.status"; done',
+          'bash',
+          ...directories,
+        ],
+        { cwd: folder, encoding: 'utf8', env: { PATH: join(folder, 'bin') }, timeout: 60_000 },
+      );
+      if (status !== 0 || stderr !== '') throw new Error(`bash ends with ${status} (${stderr.trim()})`);
+      return directories.map((directory, index) => {
+        const read = (name: string): string => readFileSync(join(directory, name), 'utf8');
+        const [ended, errors] = [read('.status').trim(), read('.errors').trim()];
+        if (ended !== '0' || errors !== '') throw new Error(`bash ends with ${ended} (${errors}): ${blocks[index]}`);
+        const files = readdirSync(directory)
+          .filter((name) => !name.startsWith('.'))
+          .toSorted();
+        return files.map((file) => read(file).split('\0').slice(0, -1));
+      });
     },
     close: () => rmSync(folder, { recursive: true }),
   };
