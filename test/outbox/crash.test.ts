@@ -8,10 +8,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bundle } from '../../infra/package/bundle.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
 import { imbalance } from '../../src/outbox/store/counters.ts';
+import { runs } from '../support/runs.ts';
 import { createHarness } from './harness.ts';
 
 /** Each is the start of a process, which takes seconds on a busy machine. */
-const kills = 20;
+const kills = runs('kills of a writer', { quick: 10, full: 20 });
 
 const folder = mkdtempSync(join(tmpdir(), 'writer-'));
 /** Bundled, it starts in half the time. */

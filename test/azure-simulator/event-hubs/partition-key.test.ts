@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { partitionOfKey } from '../../../src/azure-simulator/event-hubs/partition-key.ts';
+import { runs } from '../../support/runs.ts';
 
 // The SDK keeps its own port of the hash for the buffered producer; the package does not export it, so it is imported by its path.
 const require = createRequire(import.meta.url);
@@ -17,7 +18,7 @@ describe('the partition of a key', () => {
       fc.property(key, fc.integer({ min: 1, max: 2_000 }), (partitionKey, partitions) => {
         expect(partitionOfKey(partitionKey, partitions)).toBe(sdk.mapPartitionKeyToId(partitionKey, partitions));
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs('partition keys', { quick: 500, full: 2_000 }) },
     );
   });
 

@@ -19,6 +19,7 @@ import { imbalance } from '../../../src/outbox/store/counters.ts';
 import { layoutOf } from '../../../src/outbox/store/layout.ts';
 import { openSound } from '../../../src/outbox/store/open.ts';
 import { observerNamed } from '../../support/observations.ts';
+import { runs } from '../../support/runs.ts';
 import { appendRecords, createHarness, deliverAll, type Harness, positions, version } from '../harness.ts';
 
 /** A harness whose directory holds an outbox of this many records of several events; `hub` has the first ten. */
@@ -255,7 +256,7 @@ describe('a log that is torn', () => {
         expect(outbox.state.position).toBe(found.length);
         expect(outbox.recovery).toBeNull();
       }),
-      { numRuns: 40, examples: [[0], [wal.length]] },
+      { numRuns: runs('torn logs', { quick: 15, full: 40 }), examples: [[0], [wal.length]] },
     );
   });
 });
@@ -289,7 +290,7 @@ describe('random bytes in a file', () => {
           expect(isBalanced(harness)).toBe(true);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs('files with random bytes', { quick: 20, full: 60 }) },
     );
   });
 });
