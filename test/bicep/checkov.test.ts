@@ -60,11 +60,8 @@ interface Report {
   readonly summary: { readonly resource_count: number };
 }
 
-const place = mkdtempSync(join(tmpdir(), 'checkov-'));
-afterAll(() => rmSync(place, { recursive: true }));
-
-/** Runs it once over everything: it takes seconds to start. */
-function scan(): Report[] {
+/** Runs it once over everything: it takes seconds to start. `place`: an empty folder. */
+function scan(place: string): Report[] {
   const write = (path: string, text: string): void => {
     mkdirSync(dirname(join(place, path)), { recursive: true });
     writeFileSync(join(place, path), text);
@@ -116,9 +113,12 @@ describe.skipIf(missing !== null)('checkov', () => {
       failed: inFolder(results?.failed_checks),
     };
   };
+  let place = '';
   beforeAll(() => {
-    reports = scan();
+    place = mkdtempSync(join(tmpdir(), 'checkov-'));
+    reports = scan(place);
   }, 180_000);
+  afterAll(() => rmSync(place, { recursive: true }));
 
   test('a planted fault is seen, so silence means something', () => {
     expect(of('bicep', 'planted').failed.map((one) => one.check_id)).toContain('CKV_AZURE_3');
