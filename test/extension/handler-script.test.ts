@@ -93,34 +93,66 @@ test('the files of the zip, without their rights, go through installation, setti
 });
 
 const refused: readonly { name: string; node: string; code: number; message: RegExp }[] = [
-  { name: 'whose folder is mounted with noexec', node: '#!/no/exec', code: 126, message: /Nothing can be executed in/ },
   {
-    name: 'of a machine with another C library',
-    node: '#!/bin/sh\nexit 127',
-    code: 127,
-    message: /another one \(Alpine/,
+    name: 'that may not be executed',
+    node: 'exit 126',
+    code: 52,
+    message: /^Nothing can be executed in .*package: its file system is mounted with noexec, .* Mount it with exec/,
   },
+  { name: 'of a machine with another C library', node: 'exit 127', code: 51, message: /another one \(Alpine/ },
   {
     name: 'of a machine with an old C library',
-    node: '#!/bin/sh\necho "version \'GLIBC_2.28\' not found" >&2; exit 1',
-    code: 1,
+    node: 'echo "version \'GLIBC_2.28\' not found" >&2; exit 1',
+    code: 51,
     message: /glibc 2\.28 .*it says: version 'GLIBC_2\.28' not found$/,
   },
 ];
 
-test.for(refused)('a runtime $name is refused in one line', async ({ name, node, code, message }) => {
+test.for(refused)('a runtime $name is refused with $code, in one line', async ({ node, code, message }) => {
   using harness = createHarness();
+  const agent = createGuestAgent({ root: harness.root, run: runIn(harness) });
+  await agent.apply('1.0.0', await zipOf('1.0.0', { node: `#!/bin/sh\n${node}\n` }), settings());
+  const { stderr, code: ended } = agent.last();
+  expect([ended, stderr.trim().split('\n')]).toEqual([code, [expect.stringMatching(message)]]);
+});
+
+const packages: readonly { name: string; change: (folder: string) => void; code: number; message: RegExp }[] = [
+  {
+    name: 'without its runtime',
+    change: (folder) => rmSync(join(folder, 'node')),
+    code: 52,
+    message: /is not whole: node is missing\. Remove the extension and deploy it again\.$/,
+  },
+  {
+    name: 'with a damaged runtime',
+    change: (folder) => writeFileSync(join(folder, 'node'), '#!/bin/sh\nexit 7\n'),
+    code: 52,
+    message: /is damaged: node has another content\. Remove the extension and deploy it again\.$/,
+  },
+  {
+    name: 'for another processor',
+    change: (folder) => {
+      const manifest = join(folder, 'manifest.json');
+      writeFileSync(manifest, readFileSync(manifest, 'utf8').replace('"linux-x64"', '"linux-arm64"'));
+    },
+    code: 51,
+    message: /^The package is for linux-arm64, and this machine is linux-x64/,
+  },
+];
+
+test.for(packages)('a package $name is refused with $code, in one line', async ({ change, code, message }) => {
+  using harness = createHarness();
+  const run = runIn(harness);
   const agent = createGuestAgent({
     root: harness.root,
     run: async (call) => {
-      const file = join(call.folder, 'package/node');
-      writeFileSync(file, name.endsWith('noexec') ? '#!/bin/sh\nexit 126\n' : `${node}\n`);
-      return runIn(harness)(call);
+      change(join(call.folder, 'package'));
+      return run(call);
     },
   });
   await agent.apply('1.0.0', zip('1.0.0'), settings());
   const { stderr, code: ended } = agent.last();
-  expect([ended, stderr.trim().split('\n')]).toEqual([code === 126 ? 52 : 51, [expect.stringMatching(message)]]);
+  expect([ended, stderr.trim().split('\n')]).toEqual([code, [expect.stringMatching(message)]]);
 });
 
 test('a runtime without the right to be executed gets it', async () => {
@@ -133,22 +165,6 @@ test('a runtime without the right to be executed gets it', async () => {
     },
   });
   expect(await agent.apply('1.0.0', zip('1.0.0'), settings())).toEqual(ready);
-});
-
-test('a package without its runtime is refused with what to do', async () => {
-  using harness = createHarness();
-  const agent = createGuestAgent({
-    root: harness.root,
-    run: async (call) => {
-      rmSync(join(call.folder, 'package/node'));
-      return runIn(harness)(call);
-    },
-  });
-  await agent.apply('1.0.0', zip('1.0.0'), settings());
-  expect(agent.last()).toMatchObject({
-    code: 52,
-    stderr: expect.stringMatching(/^The extension in .* is not whole: package\/node is missing\. .*\n$/),
-  });
 });
 
 /** Some of the steps after which a command is killed; all with TEST_RUNS=full, as in `.ci/run`. */

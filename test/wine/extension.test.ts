@@ -98,7 +98,7 @@ describe.skipIf(whyNoWine !== '')(`the extension for Windows${whyNoWine}`, () =>
     const { code, err } = await command('install');
     expect([code, err]).toEqual([
       52,
-      expect.stringMatching(/^The extension in C:\\Packages.* is not whole: package\\node\.exe is missing/),
+      'The package in C:\\Packages\\Plugins\\Contoso.Bridge.ScheduledEventsBridge\\1.0.0\\package\\ is not complete: node.exe is missing. Remove the extension and deploy it again.',
     ]);
   });
 });

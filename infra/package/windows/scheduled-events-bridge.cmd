@@ -10,8 +10,11 @@ rem Started by a 32-bit program, it would look into the folders of 32-bit progra
 if defined ProgramW6432 set "ProgramFiles=%ProgramW6432%"
 if defined CommonProgramW6432 set "CommonProgramFiles=%CommonProgramW6432%"
 
-if /i "%~1 %~2"=="service install" goto verify
-if /i "%~1 %~2"=="service update" goto verify
+set "again=Unpack the archive again"
+set "fetch=Fetch it again"
+if /i "%~1"=="extension" set "again=Remove the extension and deploy it again"
+if /i "%~1"=="extension" set "fetch=%again%"
+for %%v in ("service install" "service update" "extension install" "extension enable" "extension update") do if /i "%~1 %~2"==%%v goto verify
 :run
 "%here%node.exe" "%here%scheduled-events-bridge.cjs" %*
 exit /b %ERRORLEVEL%
@@ -33,7 +36,7 @@ goto blocked
 rem Delayed expansion, because a path may have characters that are special in a command line.
 :incomplete
 setlocal EnableDelayedExpansion
->&2 echo The package in !here! is not complete: !lacking! is missing. Unpack the archive again.
+>&2 echo The package in !here! is not complete: !lacking! is missing. !again!.
 exit /b 52
 :unsupported
 setlocal EnableDelayedExpansion
@@ -41,7 +44,7 @@ setlocal EnableDelayedExpansion
 exit /b 51
 :damaged
 setlocal EnableDelayedExpansion
->&2 echo The package in !here! is damaged: node.exe has !bytes! bytes, which is another size than in manifest.json. Fetch it again.
+>&2 echo The package in !here! is damaged: node.exe has !bytes! bytes, which is another size than in manifest.json. !fetch!.
 exit /b 52
 :old
 setlocal EnableDelayedExpansion
