@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { serviceSid } from '../service/windows/acl.ts';
 
 /**
  * Who may read and change a file or folder of Windows: accounts by name, without those that may do everything anyway (the system,
@@ -132,15 +132,6 @@ const wellKnown: Readonly<
 
 /** The letters of a well-known account, else its SID as it is. */
 const sidOf = (text: string): string => Object.entries(wellKnown).find(([, { sid }]) => sid.test(text))?.[0] ?? text;
-
-/**
- * The SID of the account `NT SERVICE\<name>`: the SHA-1 of the name in capitals, in UTF-16.
- * https://learn.microsoft.com/openspecs/windows_protocols/ms-dtyp/81d92bba-d22b-4a8c-908a-554ab29148ab
- */
-export function serviceSid(name: string): string {
-  const hash = createHash('sha1').update(Buffer.from(name.toUpperCase(), 'utf16le')).digest();
-  return `S-1-5-80-${[0, 4, 8, 12, 16].map((at) => hash.readUInt32LE(at)).join('-')}`;
-}
 
 const trustedServices = ['scheduled-events-bridge', 'TrustedInstaller'].map(serviceSid);
 

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { win32 } from 'node:path';
-import { type AccessRights, rightsIn, serviceSid } from './sddl.ts';
+import { onlyFor, serviceSid } from '../service/windows/acl.ts';
+import { type AccessRights, rightsIn } from './sddl.ts';
 
 /** PowerShell takes a second to start on a small VM. */
 const answerMs = 15_000;
@@ -41,14 +42,13 @@ export const environmentFor = (path: string, env: NodeJS.ProcessEnv): NodeJS.Pro
   ACCESS_TO: path,
 });
 
-const service = `*${serviceSid('scheduled-events-bridge')}`;
+const service = serviceSid('scheduled-events-bridge');
 
-const quoted = (path: string): string => `'${path.replaceAll("'", "''")}'`;
+const inPowerShell = (args: readonly string[]): string =>
+  ['icacls', ...args.map((arg) => `'${arg.replaceAll("'", "''")}'`)].join(' ');
 
 /** The command of PowerShell that leaves a file to the system, administrators and the service, which may read it. */
-export const keepFileFromOthers = (path: string): string =>
-  `icacls ${quoted(path)} /inheritance:r /grant:r '*S-1-5-18:F' '*S-1-5-32-544:F' '${service}:R'`;
+export const keepFileFromOthers = (path: string): string => inPowerShell(onlyFor('file', path, service, 'read'));
 
 /** The same for a folder and all that is in it; the service may change it. */
-export const keepFolderFromOthers = (path: string): string =>
-  `icacls ${quoted(path)} /inheritance:r /grant:r '*S-1-5-18:(OI)(CI)F' '*S-1-5-32-544:(OI)(CI)F' '${service}:(OI)(CI)M'`;
+export const keepFolderFromOthers = (path: string): string => inPowerShell(onlyFor('folder', path, service, 'write'));

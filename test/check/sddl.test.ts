@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { listed, rightsIn, serviceSid } from '../../src/check/sddl.ts';
+import { listed, rightsIn } from '../../src/check/sddl.ts';
+import { serviceSid } from '../../src/service/windows/acl.ts';
 
 /**
  * Descriptors of Microsoft's documentation, of Windows itself, and of our installer.
@@ -88,10 +89,4 @@ test.for(cases)('SDDL: $name', ({ sddl, readers, writers }) => {
 
 test.each(['', 'config.json', 'O:BAG:SY', 'Get-Acl : Cannot find path'])('%j is no descriptor', (text) => {
   expect(rightsIn(text)).toBeNull();
-});
-
-test('the SID of a service follows from its name, as Windows derives it', () => {
-  // https://learn.microsoft.com/windows/win32/services/service-security-and-access-rights, and every ACL of C:\Windows
-  expect(serviceSid('TrustedInstaller')).toBe('S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464');
-  expect(serviceSid('trustedinstaller')).toBe(serviceSid('TrustedInstaller'));
 });

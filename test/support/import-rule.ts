@@ -28,7 +28,7 @@ const mayImport: Readonly<Record<string, readonly string[] | typeof everything>>
   sender: ['sinks', 'heartbeat', 'azure', 'lifecycle', 'process'],
   relay: ['outbox', 'sinks/sink.ts'],
   sinks: ['azure', 'http', 'lifecycle', 'check', 'heartbeat/row.ts', 'heartbeat/sender.ts', 'config/schema.ts'],
-  check: ['azure', 'lifecycle', 'sinks/sink.ts'],
+  check: ['azure', 'lifecycle', 'sinks/sink.ts', 'service/windows/acl.ts'],
   imds: ['http', 'lifecycle'],
   outbox: ['lifecycle'],
   consumer: ['lifecycle'],

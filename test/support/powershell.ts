@@ -75,6 +75,7 @@ const aliases = new Map([
  */
 const cmdlets: Readonly<Record<string, string>> = {
   'Add-Type': 'AssemblyName',
+  'ConvertTo-Json': 'InputObject Depth Compress',
   'Copy-Item': 'Path LiteralPath Destination Force Recurse',
   'Expand-Archive': 'Path LiteralPath DestinationPath Force',
   'ForEach-Object': 'Process MemberName',
@@ -88,9 +89,10 @@ const cmdlets: Readonly<Record<string, string>> = {
   'Get-ItemProperty': 'Path LiteralPath Name',
   'Get-NetFirewallRule': 'Name DisplayName Direction Action Enabled',
   'Get-Process': 'Name Id',
+  'Get-PSDrive': 'Name PSProvider Scope',
   'Get-Service': 'Name',
   'Get-WinEvent': 'LogName ProviderName FilterHashtable MaxEvents Oldest',
-  'Invoke-RestMethod': 'Uri Headers Method Body TimeoutSec UseBasicParsing ContentType OutFile Proxy',
+  'Invoke-RestMethod': 'Uri Headers Method Body TimeoutSec UseBasicParsing ContentType OutFile Proxy WebSession',
   'Join-Path': 'Path ChildPath',
   'New-Object': 'TypeName ArgumentList',
   'New-ItemProperty': 'Path LiteralPath Name PropertyType Value Force',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { serviceSid } from '../../../src/check/sddl.ts';
+import { keepFileFromOthers } from '../../../src/check/windows-access.ts';
 import { configurationFindings, type FileSeen, problemFindings } from '../../../src/cli/check/configuration.ts';
 import { readConfig } from '../../../src/config/read-config.ts';
 import { windows } from '../../../src/operating-system.ts';
@@ -19,7 +19,7 @@ function findings(access: FileSeen['access'], { secret = false, proxy = '', env 
 
 const users = { name: 'Users', isEveryone: true };
 const ada = { name: 'the account S-1-5-21-1-2-3-1001', isEveryone: false };
-const closed = `icacls '/c.json' /inheritance:r /grant:r '*S-1-5-18:F' '*S-1-5-32-544:F' '*${serviceSid('scheduled-events-bridge')}:R'`;
+const closed = keepFileFromOthers('/c.json');
 
 test.for<{
   name: string;

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { serviceSid } from '../../../src/check/sddl.ts';
+import { keepFolderFromOthers } from '../../../src/check/windows-access.ts';
 import { accountNames, type DiskSeen, diskFindings, noDisk, seeDisk } from '../../../src/cli/check/disk.ts';
 import { linux, windows } from '../../../src/operating-system.ts';
 import { temporaryDirectory } from '../../support/bridge-process.ts';
@@ -25,7 +25,7 @@ const nameOf = (uid: number): string => ({ 0: 'root', 900: 'bridge', 1000: 'ada'
 const denied = { code: 'EACCES', reason: 'it may not be written by this account (EACCES)' };
 
 const everyone = { name: 'Everyone', isEveryone: true };
-const closed = `icacls 'C:\\state' /inheritance:r /grant:r '*S-1-5-18:(OI)(CI)F' '*S-1-5-32-544:(OI)(CI)F' '*${serviceSid('scheduled-events-bridge')}:(OI)(CI)M'`;
+const closed = keepFolderFromOthers('C:\\state');
 
 const rows: readonly {
   name: string;
