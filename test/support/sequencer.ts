@@ -8,6 +8,8 @@ function expectedMs({ moduleId }: TestSpecification): number {
 const isEndToEnd = (path: string): boolean => path.includes('/end-to-end/');
 /** How many files mostly wait at a time, beside two that compute. */
 const waitingFiles = 3;
+/** In which part of the run end-to-end tests begin: at its end, one of them would wait alone on an idle machine. */
+const waitingShare = 0.8;
 
 interface Timed {
   readonly file: TestSpecification;
@@ -28,6 +30,7 @@ export class Interleaved extends BaseSequencer {
     const rest = timed.filter((one) => !first.includes(one) && !alone.includes(one));
     const spread = [true, false]
       .flatMap((kind) => placed(rest.filter(({ isEndToEnd }) => isEndToEnd === kind)))
+      .map((one) => ({ ...one, place: one.isEndToEnd ? one.place * waitingShare : one.place }))
       .toSorted((a, b) => a.place - b.place);
     return [...first, ...alone, ...spread].map(({ file }) => file);
   }

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EventHubProducerClient } from '@azure/event-hubs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { bundle } from '../../../infra/package/bundle.ts';
 import { type AzureSimulator, startAzureSimulator } from '../../../src/azure-simulator/index.ts';
 import type { LifecycleRecord } from '../../../src/lifecycle/record.ts';
 import { producer, useSimulator } from '../../azure-simulator/sdk-clients.ts';
@@ -11,6 +12,7 @@ import { configurationFor, startBridge, temporaryDirectory } from '../../support
 import { firstCopies, hubRecords } from '../../support/delivered.ts';
 import { cleanEnvironment } from '../../support/program.ts';
 import { sampleEntry } from '../../support/sample-record.ts';
+import { root } from '../../support/source-tree.ts';
 import { until } from '../../support/until.ts';
 import { type SubscriberOptions, type SubscriberProcess, startSubscriber } from './subscriber-process.ts';
 
@@ -19,7 +21,16 @@ const directory = temporaryDirectory('subscriber');
 const running: { kill(signal: NodeJS.Signals): unknown }[] = [];
 const vms = ['web_0', 'web_1'];
 
+/** The example in one file, which starts in half the time; test/end-to-end/documented-examples.test.ts starts it as documented. */
+const bundled = join(directory.path, 'subscriber.mjs');
+
 beforeAll(async () => {
+  await bundle(bundled, {
+    entryPoints: [join(root, 'infra/examples/subscriber.ts')],
+    format: 'esm',
+    minify: false,
+    banner: { js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);" },
+  });
   const hubs = ['bridges', 'restarts', 'outage', 'histories'].map((name) => ({ name }));
   azure = await startAzureSimulator({ vms: vms.map((name) => ({ name })), hubs });
   useSimulator(azure);
@@ -36,7 +47,12 @@ afterAll(async () => {
 
 /** Starts the example; where `hub` is the same, it finds what it did before. */
 function start(hub: string, options: Partial<SubscriberOptions> = {}): SubscriberProcess {
-  const subscriber = startSubscriber(azure, { hub, stateFile: join(directory.path, `${hub}.json`), ...options });
+  const subscriber = startSubscriber(azure, {
+    hub,
+    stateFile: join(directory.path, `${hub}.json`),
+    command: [process.execPath, bundled],
+    ...options,
+  });
   running.push(subscriber);
   return subscriber;
 }
