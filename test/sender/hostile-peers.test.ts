@@ -7,10 +7,16 @@ import { sampleEntry } from '../support/sample-record.ts';
 import { openTestSenders } from './open-senders.ts';
 
 let local: LocalAzure;
+/** Of all tests that no process may die of. */
+let shared: Senders;
 beforeAll(async () => {
   local = await startLocalAzure();
+  shared = await openTestSenders(local.azure);
 });
-afterAll(() => local.close());
+afterAll(async () => {
+  await shared.close();
+  await local.close();
+});
 
 const never = new AbortController().signal;
 
@@ -35,7 +41,7 @@ async function listening(server: Server): Promise<number> {
 const externalMegabytes = (): number => process.memoryUsage().external / 2 ** 20;
 
 test('an event hub that closes the connection during authorization is retried, and no process ends', async () => {
-  const senders = await opened();
+  const senders = shared;
   const { eventHubs } = local.azure;
   eventHubs.fault({ closeOnToken: 'amqp:resource-limit-exceeded' }, 1);
   const began = performance.now();
@@ -125,7 +131,7 @@ describe('a hostile peer in place of an event hub', () => {
 test.for(['gzip-bomb', 'endless'] as const)(
   'an answer of Log Analytics that is %s is aborted, reported, and ends no process',
   async (fault) => {
-    const senders = await opened();
+    const senders = shared;
     local.azure.logAnalytics.fault(fault, 1);
     expect(await send(senders, 'log-analytics')).toMatchObject({
       kind: 'retry',
