@@ -1,10 +1,13 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { findCompiler } from '../../infra/package/service-host.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import commands from '../../infra/package/windows/commands.json' with { type: 'json' };
+import { startAzureSimulator } from '../../src/azure-simulator/index.ts';
+import { configurationFor } from '../support/bridge-process.ts';
+import { until } from '../support/until.ts';
+import { compile } from './compile.ts';
 import { openWindows, type WindowsMachine, whyNoWine } from './windows-machine.ts';
+import { placePackage, placeServiceControl } from './windows-packages.ts';
 
 const folder = 'C:\\Packages\\Downloads\\the application\\1.0.0';
 const installed = 'C:\\Program Files\\scheduled-events-bridge';
@@ -25,21 +28,6 @@ int main(void) {
 }
 `;
 
-/** A program for Windows of this source. */
-function compile(source: string): Buffer {
-  const { root } = findCompiler() ?? { root: null };
-  const made = mkdtempSync(join(root ?? '', '/tmp/unpacker-'));
-  const inside = root === null ? made : made.slice(root.length);
-  const gcc = ['x86_64-w64-mingw32-gcc', '-x', 'c', '-', '-o', `${inside}/made.exe`];
-  const [program = '', ...args] = root === null ? gcc : ['chroot', root, 'env', '-i', 'PATH=/usr/bin:/bin', ...gcc];
-  try {
-    execFileSync(program, args, { input: source });
-    return readFileSync(join(made, 'made.exe'));
-  } finally {
-    rmSync(made, { recursive: true });
-  }
-}
-
 let machine: WindowsMachine;
 let programs: Readonly<Record<'tar' | 'powershell', Buffer>>;
 
@@ -54,7 +42,9 @@ const script = (name: string, code: number): string =>
 /** Runs a command as Azure does: by cmd.exe, in the folder of the application. */
 async function run(command: string) {
   put('C:\\run.cmd', `@echo off\r\ncd /d "${folder}"\r\n${command}\r\n`);
-  const { code, out } = await machine.run('cmd.exe', ['/c', 'C:\\run.cmd']);
+  // sc.exe is that of the test: Wine prefers its own otherwise.
+  const options = { env: { WINEDLLOVERRIDES: 'sc.exe=n' }, timeoutMs: 200_000 };
+  const { code, out } = await machine.run('cmd.exe', ['/c', 'C:\\run.cmd'], options);
   return { code, lines: out.trim().split(/\s*\r\n/) };
 }
 
@@ -126,5 +116,33 @@ describe.skipIf(whyNoWine !== '')(`the VM application for Windows${whyNoWine}`, 
     const ended = await run(commands.remove);
     expect(ended.code).toBe(code);
     expect(ended.lines[0]).toBe(remover === null ? '' : 'remove');
+  });
+
+  test('the commands install, update and remove the bridge', async () => {
+    const azure = await startAzureSimulator();
+    onTestFinished(() => azure.close());
+    placeServiceControl(machine);
+    const { imds } = configurationFor(azure, 'web_0', '');
+    put(`${folder}\\${commands.configFileName}`, JSON.stringify({ imds, sinks: { stdout: {} } }));
+    const bring = async (version: string): Promise<void> => {
+      rmSync(machine.file('C:\\unpacked'), { recursive: true, force: true });
+      renameSync(machine.file(await placePackage(machine, version)), machine.file('C:\\unpacked'));
+    };
+    const status = async (): Promise<{ readonly version: string; readonly enabled: boolean }> => {
+      const { lines } = await run(`call "${installed}\\scheduled-events-bridge.cmd" service status --json`);
+      return JSON.parse(lines.join('\n'));
+    };
+
+    await bring('1.0.0');
+    expect((await run(commands.install)).code).toBe(0);
+    expect(await status()).toMatchObject({ version: '1.0.0', enabled: true, service: { active: 'active' } });
+    expect(existsSync(machine.file(unpackedPackage))).toBe(false);
+
+    await bring('1.1.0');
+    expect((await run(commands.update)).code).toBe(0);
+    expect(await status()).toMatchObject({ version: '1.1.0', previous: '1.0.0', service: { active: 'active' } });
+
+    expect((await run(commands.remove)).code).toBe(0);
+    await until(() => !existsSync(machine.file(installed)), { timeoutMs: 30_000, what: 'the end of the program' });
   });
 });

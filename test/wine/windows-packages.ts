@@ -1,12 +1,11 @@
-import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { contentsOf } from '../../infra/package/contents.ts';
-import { findCompiler, serviceHost } from '../../infra/package/service-host.ts';
+import { serviceHost } from '../../infra/package/service-host.ts';
 import { version } from '../../src/process/version.ts';
 import { moment, smallProgram, smallRuntime } from '../infra/package/harness.ts';
 import { mainFile } from '../support/program.ts';
+import { compile } from './compile.ts';
 import { nodeProgram, type WindowsMachine } from './windows-machine.ts';
 
 /** What becomes of the service of a version. */
@@ -42,20 +41,6 @@ export async function placePackage(machine: WindowsMachine, number: string, faul
 
 /** Replaces sc.exe of the machine by one that has all verbs of the installer: see sc.c. */
 export function placeServiceControl(machine: WindowsMachine): void {
-  const compiler = findCompiler();
-  if (compiler === null) throw new Error('no compiler for Windows');
-  const folder = mkdtempSync(join(compiler.root ?? '', tmpdir(), 'sc-'));
-  try {
-    cpSync(join(import.meta.dirname, 'sc.c'), join(folder, 'sc.c'));
-    const inside = compiler.root === null ? folder : folder.slice(compiler.root.length);
-    const gcc = ['x86_64-w64-mingw32-gcc', '-Os', '-municode', '-Wall', '-Wextra', '-Werror', 'sc.c', '-o', 'sc.exe'];
-    const command =
-      compiler.root === null
-        ? ['env', '-C', folder, ...gcc]
-        : ['chroot', compiler.root, 'env', '-i', '-C', inside, 'PATH=/usr/bin:/bin', ...gcc];
-    execFileSync(command[0] ?? '', command.slice(1), { stdio: ['ignore', 'ignore', 'inherit'] });
-    machine.place(join(folder, 'sc.exe'), 'C:\\windows\\system32\\sc.exe');
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const source = readFileSync(join(import.meta.dirname, 'sc.c'));
+  writeFileSync(machine.file('C:\\windows\\system32\\sc.exe'), compile(source, { isWide: true }));
 }
