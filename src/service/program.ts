@@ -27,6 +27,7 @@ export function runProgram(
       env,
       // In its own session: Ctrl-C at a terminal must not end `useradd` half-way.
       detached: true,
+      windowsHide: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: timeoutMs,
       killSignal: 'SIGKILL',

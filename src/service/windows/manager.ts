@@ -58,7 +58,10 @@ export function createManager(
     query,
     unit: async () => unitStateOf(await query(), contentOf(places.serviceState)?.toString('utf8') ?? null, attempt),
     enable: async () => void (await tools.call('sc', scCalls.start('auto'))),
-    disable: async () => void (await tools.call('sc', scCalls.start('demand'))),
+    async disable() {
+      // Disabled is more than that, and an administrator's decision.
+      if ((await query()).startType !== 'disabled') await tools.call('sc', scCalls.start('demand'));
+    },
     stop,
     async restart() {
       await stop();

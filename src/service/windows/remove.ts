@@ -8,6 +8,7 @@ import type { Kept } from '../system.ts';
 import type { Uninstalled } from '../uninstall.ts';
 import { eventSourceCalls } from './definition.ts';
 import { isInUse, patiently, removeRenamed, removeTree, unfinished } from './files.ts';
+import { removeProfile } from './profile.ts';
 import { laterRemoval } from './scripts.ts';
 import type { ChangingMachine } from './steps.ts';
 
@@ -24,6 +25,8 @@ export async function remove(machine: ChangingMachine, { keepState, keepConfigur
   const [hadState, hadConfiguration] = [existsSync(places.state), existsSync(places.configuration)];
   const problems = await removeService(machine);
   if ((await tools.ask('reg', eventSourceCalls.find)).code === 0) await tools.call('reg', eventSourceCalls.remove);
+
+  problems.push(...(await removeProfile(machine, clock)));
 
   const left: string[] = [];
   const go = async (path: string): Promise<void> => void left.push(...(await removeTree(clock, path, places.removed)));

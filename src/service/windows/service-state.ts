@@ -75,9 +75,26 @@ export function unitStateOf(
     sub: 'failed',
     invocation: attempt?.name ?? null,
     exitStatus,
-    result: error === serviceSpecific ? `exit code ${exitStatus}` : `Windows error ${error}`,
+    result: error === serviceSpecific ? `exit code ${exitStatus}` : describeError(error),
   };
 }
+
+/**
+ * What Windows means by the errors of a start that an administrator can do something about.
+ * https://learn.microsoft.com/windows/win32/debug/system-error-codes
+ */
+const meanings: Readonly<Record<number, string>> = {
+  2: 'its program is missing',
+  5: 'access to its program is denied',
+  577: 'App Control does not allow its program',
+  1053: 'its program did not answer in time',
+  1067: 'its program ended unexpectedly',
+  1069: 'its account may not log on: give NT SERVICE\\ALL SERVICES the right to log on as a service',
+  1260: 'a group policy does not allow its program',
+};
+
+const describeError = (error: number): string =>
+  `Windows error ${error}${meanings[error] === undefined ? '' : `, ${meanings[error]}`}`;
 
 /** An administrator who sets the start type to Disabled masks the service: nothing can start it. */
 function fileState({ state, startType }: ServiceQuery): string {

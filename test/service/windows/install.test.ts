@@ -100,7 +100,7 @@ test('why a start failed is said: the exit code of the bridge, or the error of W
     (await refusalOf(harness.install({ ...first(harness), configuration: harness.configuration('b', behaviour) })))
       .message;
   expect(await refused('exits-78')).toContain('it failed (exit code 78): it finds its configuration wrong');
-  expect(await refused('cannot-start')).toContain('it failed (Windows error 5)');
+  expect(await refused('cannot-start')).toContain('it failed (Windows error 5, access to its program is denied)');
 });
 
 test('a configuration that is wrong is refused with all its problems, and nothing is changed', async () => {
@@ -132,6 +132,8 @@ test('a service whose start type is Disabled is updated and not started, and ena
   await harness.install(first(harness));
   await harness.disable();
   harness.windows.setStart('disabled');
+  await harness.disable();
+  expect(harness.windows.service()?.start).toBe('disabled');
   expect(await harness.install({ from: harness.package('2.0.0') })).toMatchObject({ outcome: 'masked' });
   expect((await refusalOf(harness.install({}))).message).toContain('Set-Service scheduled-events-bridge -StartupType');
 });

@@ -54,7 +54,7 @@ test.each([
   [
     'Windows could not start it',
     { win32ExitCode: 1053 },
-    { active: 'failed', exitStatus: 0, result: 'Windows error 1053' },
+    { active: 'failed', exitStatus: 0, result: 'Windows error 1053, its program did not answer in time' },
   ],
 ] as const)('stopped, because %s', (_, change, expected) => {
   const stopped = { ...query, state: 'stopped', processId: 0, ...change };
@@ -64,7 +64,7 @@ test.each([
 test('a start that was refused counts, whatever ended the one before', () => {
   const stopped = { ...query, state: 'stopped', processId: 0 };
   expect(unitStateOf(stopped, null, { name: 'attempt-2', error: 5 })).toMatchObject({
-    ...{ active: 'failed', invocation: 'attempt-2', result: 'Windows error 5' },
+    ...{ active: 'failed', invocation: 'attempt-2', result: 'Windows error 5, access to its program is denied' },
   });
 });
 

@@ -31,6 +31,8 @@ export function createStandIns({ data }: { readonly data: string }) {
   const registered: string[] = [];
   let service: Service | null = null;
   let isElevated = true;
+  /** The folder that Windows has made for the account. */
+  let profile: string | null = null;
   let invocations = 0;
   /** The process of the service; null while none runs. */
   let running: { behaviour: Behaviour; restarts: number; version: string } | null = null;
@@ -149,6 +151,11 @@ export function createStandIns({ data }: { readonly data: string }) {
   }
 
   function reg([verb = '', ...rest]: readonly string[]): number {
+    if (rest[0]?.includes('ProfileList')) {
+      if (profile === null) return 1;
+      if (verb === 'delete') profile = null;
+      return 0;
+    }
     if (verb === 'add') registered.push(rest.join(' '));
     else if (registered.length === 0) return 1;
     else if (verb === 'delete') registered.length = 0;
@@ -183,7 +190,10 @@ export function createStandIns({ data }: { readonly data: string }) {
 
   const programs = {
     sc: (args: readonly string[]) => ({ code: sc(args), out: '' }),
-    reg: (args: readonly string[]) => ({ code: reg(args), out: '' }),
+    reg: (args: readonly string[]) => {
+      const out = `    ProfileImagePath    REG_EXPAND_SZ    ${profile}\r\n`;
+      return { code: reg(args), out };
+    },
     icacls: (args: readonly string[]) => ({ code: icacls(args), out: '' }),
     host,
   } as const;
@@ -200,6 +210,10 @@ export function createStandIns({ data }: { readonly data: string }) {
     registered,
     service: () => service,
     running: () => running,
+    profile: () => profile,
+    setProfile: (folder: string) => {
+      profile = folder;
+    },
     setElevated: (value: boolean) => {
       isElevated = value;
     },

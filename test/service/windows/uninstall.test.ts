@@ -31,6 +31,8 @@ test('an uninstallation leaves nothing: the service stops first, and the event s
     'sc delete',
     'reg query',
     'reg delete',
+    // The profile of the account, which is not there.
+    'reg query',
   ]);
   expect(await harness.uninstall()).toMatchObject({ wasThere: false, state: 'absent', problems: [] });
 });
