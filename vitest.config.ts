@@ -94,7 +94,6 @@ export default defineConfig({
       { extends: true, test: { name: 'tools', include: ['test/tools/**/*.test.ts'] } },
       { extends: true, test: { name: 'browser', include: ['test/browser/**/*.test.ts'] } },
       { extends: true, test: { name: 'third-party', include: ['test/third-party/**/*.test.ts'] } },
-      // One after the other: a machine has little time to start, and keeps a core busy.
       { extends: true, test: { name: 'wine', include: ['test/wine/**/*.test.ts'], testTimeout: 240_000 } },
     ],
     coverage: {

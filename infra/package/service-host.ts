@@ -86,7 +86,16 @@ function steps(): readonly (readonly [program: string, ...args: readonly string[
     ],
     [
       'gcc',
-      ...['-std=c11', '-Os', '-municode', '-mconsole', '-DUNICODE', '-D_UNICODE', '-D_WIN32_WINNT=0x0A00'],
+      ...[
+        '-std=c11',
+        '-Os',
+        '-municode',
+        '-mconsole',
+        '-DUNICODE',
+        '-D_UNICODE',
+        '-DWIN32_LEAN_AND_MEAN',
+        '-D_WIN32_WINNT=0x0A00',
+      ],
       `-DHOST_VERSION="${version}"`,
       ...[
         '-Wall',
