@@ -7,8 +7,10 @@ import { faultsIn, readPackage } from '../service/package.ts';
 import { Refusal } from '../service/refusals.ts';
 import { serviceStatus } from '../service/status.ts';
 import { uninstall } from '../service/uninstall.ts';
+import type { FailureOf } from './enable.ts';
 import {
   doneSentence,
+  type Given,
   givenIn,
   type Handler,
   handlerVersion,
@@ -16,7 +18,8 @@ import {
   packageIn,
   readConfiguration,
 } from './handler.ts';
-import { forgetUpdate, markUpdated, updatedTo } from './update-marker.ts';
+import { writeStatus } from './status-file.ts';
+import { forgetUpdate, markUpdated, type Owner, updatedTo } from './update-marker.ts';
 
 /** What a command did, for its output. */
 type Sentence = string;
@@ -55,29 +58,35 @@ export async function disableHandler({ machine }: Handler): Promise<Sentence> {
 
 /**
  * Brings the service to the version of another handler, with the settings of that one, and hands it over: all of an update that can
- * fail is done here, where the old handler still exists. On failure the version before runs again.
+ * fail is done here, where the old handler still exists. On failure the version before runs again, and the status file has the reason.
  * @throws Refusal where the update failed.
  */
-export async function updateHandler(handler: Handler): Promise<Sentence> {
+export async function updateHandler(handler: Handler, failureOf: FailureOf): Promise<Sentence> {
   const { machine } = handler;
   const { clock, system } = machine;
   const { places } = system;
   forgetUpdate(places);
   const target = targetOf(handler);
   if (!existsSync(packageIn(target.folder))) {
-    markUpdated(places, target.version, clock.now());
+    markUpdated(places, target, clock.now());
     return `The handler of version ${target.version} installs itself.`;
   }
+  const began = clock.now();
+  let given: Given | null = null;
   try {
-    const configuration = await readConfiguration(await givenIn(target.folder, handler), {
-      ...handler,
-      folder: target.folder,
-    });
+    given = await givenIn(target.folder, handler);
+    const configuration = await readConfiguration(given, { ...handler, folder: target.folder });
     const done = await install(machine, orderOf(packageIn(target.folder), configuration));
-    markUpdated(places, target.version, clock.now());
+    markUpdated(places, target, clock.now());
     return doneSentence(done);
   } catch (error) {
     await runAgain(handler);
+    if (given !== null) {
+      // Without it the guest agent reports the settings as being applied.
+      const failed = { status: 'error', ...failureOf(error), substatuses: [] } as const;
+      const { environment, number } = given;
+      writeStatus(environment.statusFolder, number, failed, { operation: 'Update', now: clock.now(), began });
+    }
     throw error;
   }
 }
@@ -86,7 +95,7 @@ export async function updateHandler(handler: Handler): Promise<Sentence> {
  * The handler that the service is to belong to. In a downgrade the guest agent runs the `update` of the newer handler, and VERSION
  * names the older one, whose folder is there already.
  */
-function targetOf(handler: Handler): { readonly version: string; readonly folder: string } {
+function targetOf(handler: Handler): Owner {
   const { folder, env } = handler;
   const own = handlerVersion(handler);
   const version = env.VERSION || own;

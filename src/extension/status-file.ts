@@ -30,26 +30,32 @@ const statusFile = (statusFolder: string, number: number): string => join(status
 export const hasStatus = (statusFolder: string, number: number): boolean =>
   statSync(statusFile(statusFolder, number), { throwIfNoEntry: false }) !== undefined;
 
-/** Replaces the status in one step: the guest agent may read it at any moment. `began`: when the settings were taken up. */
-export function writeStatus(
-  statusFolder: string,
-  number: number,
-  status: ExtensionStatus,
-  { now, began }: { readonly now: Date; readonly began: Date },
-): void {
+interface StatusOrigin {
+  /** Default: `Enable`. */
+  readonly operation?: 'Enable' | 'Update';
+  readonly now: Date;
+  /** When the settings were taken up. */
+  readonly began: Date;
+}
+
+/** Replaces the status in one step: the guest agent may read it at any moment. */
+export function writeStatus(statusFolder: string, number: number, status: ExtensionStatus, about: StatusOrigin): void {
   // Readable by all, as the agent expects: https://github.com/Azure/azure-extension-platform/blob/main/pkg/status/status.go
-  replaceFile(statusFile(statusFolder, number), `${statusText(status, now, began)}\n`, 0o644);
+  replaceFile(statusFile(statusFolder, number), `${statusText(status, about)}\n`, 0o644);
 }
 
 /** An array, of which the guest agent reports the first entry only. */
-const statusText = ({ status, code, message, substatuses }: ExtensionStatus, now: Date, began: Date): string =>
+const statusText = (
+  { status, code, message, substatuses }: ExtensionStatus,
+  { operation = 'Enable', now, began }: StatusOrigin,
+): string =>
   JSON.stringify([
     {
       version: 1.0,
       timestampUTC: inSeconds(now),
       status: {
         name: 'scheduled-events-bridge',
-        operation: 'Enable',
+        operation,
         configurationAppliedTime: inSeconds(began),
         status,
         code,

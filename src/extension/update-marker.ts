@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { serviceName } from '../service/names.ts';
 import type { CommonPlaces } from '../service/system.ts';
@@ -17,21 +17,32 @@ const markerIn = ({ lock }: Places): string => join(dirname(lock), `${serviceNam
 /** The guest agent needs seconds. A marker that is older was left by an update that was cut off. */
 const validMs = 3_600_000;
 
-/** `version`: of the handler that the service belongs to from now on. */
-export function markUpdated(places: Places, version: string, now: Date): void {
+/** The handler that the service belongs to from now on. */
+export interface Owner {
+  readonly version: string;
+  readonly folder: string;
+}
+
+export function markUpdated(places: Places, { version, folder }: Owner, now: Date): void {
   const marker = markerIn(places);
   mkdirSync(dirname(marker), { recursive: true });
-  replaceFile(marker, `${JSON.stringify({ version, at: now.toISOString() })}\n`, 0o600);
+  replaceFile(marker, `${JSON.stringify({ version, folder, at: now.toISOString() })}\n`, 0o600);
 }
 
 export const forgetUpdate = (places: Places): void => rmSync(markerIn(places), { force: true });
 
-/** The version of the handler that an update has just handed the service to; null without an update. */
+/**
+ * The version of the handler that an update has just handed the service to; null without an update. Null also where that handler is
+ * gone: the guest agent removes its folder when the update is cut off, and may remove the extension next.
+ */
 export function updatedTo(places: Places, now: Date): string | null {
   try {
     const marker: unknown = JSON.parse(readFileSync(markerIn(places), 'utf8'));
-    if (!isObject(marker) || typeof marker.version !== 'string' || typeof marker.at !== 'string') return null;
-    return Math.abs(now.getTime() - Date.parse(marker.at)) < validMs ? marker.version : null;
+    if (!isObject(marker)) return null;
+    const { version, folder, at } = marker;
+    if (typeof version !== 'string' || typeof folder !== 'string' || typeof at !== 'string') return null;
+    const isRecent = Math.abs(now.getTime() - Date.parse(at)) < validMs;
+    return isRecent && existsSync(join(folder, 'HandlerManifest.json')) ? version : null;
   } catch {
     return null;
   }

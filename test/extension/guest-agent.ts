@@ -59,6 +59,7 @@ export interface Reported {
 
 interface StatusFile {
   readonly status: {
+    readonly operation: string;
     readonly status: string;
     readonly code: number;
     readonly formattedMessage: { readonly message: string };
@@ -198,9 +199,9 @@ export function createGuestAgent({ root, run }: { readonly root: string; readonl
     folderOf,
     /** The verbs since the last time, with the version of each. */
     takeCalls: () => calls.splice(0).map(({ verb, version }) => `${verb} ${version}`),
-    /** A goal state: this version with these settings. */
-    async apply(version: string, zip: Buffer, settings: Settings): Promise<Reported> {
-      number += 1;
+    /** A goal state: this version with these settings. `as`: their sequence number, by default the next. */
+    async apply(version: string, zip: Buffer, settings: Settings, as = number + 1): Promise<Reported> {
+      number = as;
       const [old] = versions().filter((one) => one !== version);
       if (stateOf(version) === 'NotInstalled' || stateOf(version) === 'FailedUpgrade') unpack(version, zip);
       writeSettings(version, settings);

@@ -68,9 +68,45 @@ test.for(failingUpdates)('after an update with $name the old version runs again'
   expect(lstatSync(harness.places.desired).isSymbolicLink()).toBe(true);
   expect(configurationOf(site)).toEqual(settings('a').publicSettings);
   expect(existsSync(join(harness.places.state, 'outbox'))).toBe(true);
+  const { operation, formattedMessage, ...status } = agent.status(version);
+  expect([operation, status]).toEqual(['Update', expect.objectContaining({ status: 'error', code })]);
+  expect(message).toContain(formattedMessage.message.split('\n')[0]);
   // The next goal state: what was wrong is repaired.
   expect(await agent.apply('1.1.0', zips.two, settings('b'))).toEqual(ready);
   expect(harness.runs()).toContain('1.1.0');
+});
+
+test('an update that failed and is repeated with the same settings ends with their success', async () => {
+  using site = createSite();
+  const { agent, harness } = site;
+  await agent.apply('1.0.0', zips.one, settings('a'));
+  const number = agent.number();
+  Object.assign(harness.machine, { system: harness.machineWith({ freeForVersions: 0 }).system });
+  expect(await agent.apply('1.1.0', zips.two, settings('a'), number)).toMatchObject({ code: 1008 });
+  expect(agent.status('1.1.0')).toMatchObject({ operation: 'Update', status: 'error', code: 52 });
+  Object.assign(harness.machine, { system: harness.machineWith({}).system });
+  expect(await agent.again('1.1.0')).toEqual(ready);
+  expect(agent.status('1.1.0')).toMatchObject({ operation: 'Enable', status: 'success', code: 0 });
+});
+
+test('a removal after an update that was cut off, whose handler the agent has removed, leaves nothing', async () => {
+  let stops = false;
+  using site = createSite({
+    before: ({ line }) => {
+      if (stops && line.endsWith('uninstall')) throw new Error('the agent stops here');
+    },
+  });
+  const { agent, harness } = site;
+  await agent.apply('1.0.0', zips.one, settings('a'));
+  stops = true;
+  await expect(agent.apply('1.1.0', zips.two, settings('b'))).rejects.toThrow('the agent stops here');
+  stops = false;
+  // It could not unpack the new version again, removed it, and Azure deletes the extension.
+  rmSync(agent.folderOf('1.1.0'), { recursive: true });
+  agent.takeCalls();
+  expect(await agent.remove('1.0.0')).toEqual(ready);
+  expect(agent.takeCalls()).toEqual(['uninstall 1.0.0']);
+  expect(harness.runs()).toBeNull();
 });
 
 test('a pre-check of an update that fails leaves the old version as it was', async () => {
@@ -191,7 +227,14 @@ test('the marker of an update that was cut off long ago does not keep the servic
   const { agent, harness } = site;
   await agent.apply('1.0.0', zips.one, settings('a'));
   const marker = join(harness.root, 'run/scheduled-events-bridge-extension-update.json');
-  writeFileSync(marker, JSON.stringify({ version: '1.1.0', at: new Date(harness.clock.now().getTime() - 7_200_000) }));
+  writeFileSync(
+    marker,
+    JSON.stringify({
+      version: '1.1.0',
+      folder: agent.folderOf('1.0.0'),
+      at: new Date(harness.clock.now().getTime() - 7_200_000),
+    }),
+  );
   await agent.remove('1.0.0');
   expect(harness.runs()).toBeNull();
   expect(existsSync(marker)).toBe(false);

@@ -75,12 +75,24 @@ describe.skipIf(whyNoAgent)(`waagent of Debian 13${whyNoAgent}`, () => {
   test('reports why a damaged version is refused, while the version before runs on', async () => {
     const began = Date.now();
     await scene.want({ version: damaged, sequence: 2 });
-    const { code, formattedMessage } = await scene.reports(
+    const { code, formattedMessage, runtimeSettingsStatus } = await scene.reports(
       ({ handlerVersion, status }) => handlerVersion === damaged && status === 'NotReady',
     );
     await scene.printLongestPause('the refused update', began);
     expect(code).toBe(1008);
-    expect(formattedMessage?.message).toMatch(/LICENSE has/);
+    const sentence = /The package in .* is damaged: LICENSE has .*/;
+    expect(formattedMessage?.message).toMatch(sentence);
+    expect(runtimeSettingsStatus).toMatchObject({
+      sequenceNumber: 2,
+      settingsStatus: {
+        status: {
+          status: 'error',
+          operation: 'Update',
+          code: 52,
+          formattedMessage: { message: expect.stringMatching(sentence) },
+        },
+      },
+    });
     expect(await scene.service('ActiveState')).toBe('active');
     expect(await scene.machine.ok('scheduled-events-bridge version')).toContain(versions.first);
   });

@@ -53,7 +53,7 @@ const commands: readonly (readonly [name: string, description: string, run: Run]
   [
     'update',
     'update the service to another version of the extension; rolls back if it does not become ready',
-    async (handler) => (await import('../../extension/commands.ts')).updateHandler(handler),
+    async (handler) => (await import('../../extension/commands.ts')).updateHandler(handler, failureOf),
   ],
   [
     'uninstall',
