@@ -118,7 +118,7 @@ describe.skipIf(whyNoWine !== '')(`the VM application for Windows${whyNoWine}`, 
     expect(ended.lines[0]).toBe(remover === null ? '' : 'remove');
   });
 
-  test('the commands install, update and remove the bridge', async () => {
+  test('the commands install, update and remove the bridge, and the version before can be installed again', async () => {
     const azure = await startAzureSimulator();
     onTestFinished(() => azure.close());
     placeServiceControl(machine);
@@ -141,6 +141,10 @@ describe.skipIf(whyNoWine !== '')(`the VM application for Windows${whyNoWine}`, 
     await bring('1.1.0');
     expect((await run(commands.update)).code).toBe(0);
     expect(await status()).toMatchObject({ version: '1.1.0', previous: '1.0.0', service: { active: 'active' } });
+
+    // As the documents show the way back.
+    expect((await run(`call "${installed}\\versions\\1.0.0\\update.cmd"`)).code).toBe(0);
+    expect(await status()).toMatchObject({ version: '1.0.0', previous: '1.1.0', service: { active: 'active' } });
 
     expect((await run(commands.remove)).code).toBe(0);
     await until(() => !existsSync(machine.file(installed)), { timeoutMs: 30_000, what: 'the end of the program' });
