@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
 import type { Status } from '../../src/cli/status/status.ts';
+import { version } from '../../src/process/version.ts';
 import { configurationFor } from '../support/bridge-process.ts';
 import { hubRecords, tableRows } from '../support/delivered.ts';
 import { linuxWords } from '../support/linux-words.ts';
@@ -110,6 +111,22 @@ describe.skipIf(whyNoWine !== '')(`the bridge on Windows${whyNoWine}`, () => {
       physicalHost,
       bootId: expect.stringMatching(/^booted-at-/),
     });
+
+    // Everyone may read from a named pipe of Windows: only who may write to it, and asks, is answered.
+    const silentFirst = `
+      const { connect } = require('node:net');
+      const path = '\\\\\\\\.\\\\pipe\\\\scheduled-events-bridge-' + require('node:crypto').createHash('sha256')
+        .update(${JSON.stringify(`${data}\\state`.toLowerCase())}).digest('hex').slice(0, 16);
+      let wasAnswered = false;
+      const silent = connect(path, () => {
+        const asking = connect(path, () => asking.write('\\n'));
+        let answer = '';
+        asking.on('data', (chunk) => (answer += chunk)).on('close', () => {
+          console.log(JSON.parse(answer).version, wasAnswered);
+          process.exit();
+        });
+      }).on('data', () => (wasAnswered = true));`;
+    expect(await machine.ok(node, ['-e', silentFirst])).toBe(`${version} false\n`);
 
     expect(await bridge('run')).toMatchObject({
       code: 75,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { faultOf, OutboxDamaged, OutboxTooNew } from './errors.ts';
-import { sizeOf } from './files.ts';
+import { isDone, sizeOf } from './files.ts';
 import { layoutOf, sentinel } from './layout.ts';
 import { isOutbox, migrate, missingParts, migrations as ours, refuseNewer } from './migrate.ts';
 import { closedOnError, one } from './sql.ts';
@@ -88,8 +88,8 @@ function connectElsewhere(path: string): DatabaseSync {
     copyFileSync(log, `${copy}-wal`);
     return guarded(new DatabaseSync(copy), path);
   } finally {
-    // Once open it needs no name; where an open file cannot be removed the system's own cleaning does it.
-    rmSync(folder, { recursive: true, force: true, maxRetries: 0 });
+    // Once open it needs no name. Windows cannot remove an open file: the copy stays in the temporary folder of this user.
+    isDone(() => rmSync(folder, { recursive: true, force: true, maxRetries: 0 }));
   }
 }
 
