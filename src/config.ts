@@ -90,7 +90,7 @@ export const schema = section({
     endpoint: withDefault(
       'http://169.254.169.254',
       url('"auto" or an http:// URL, optionally with a path prefix', 'http', { path: true, also: 'auto' }),
-      'Base URL of the Instance Metadata Service. Setting it also redirects token requests. `auto`: the link-local address, or, if unreachable, the address of DHCP option 245',
+      'Base URL of the Instance Metadata Service. Setting it also redirects token requests. `auto`: the link-local address, or, if unreachable, the address of DHCP option 245 (on Linux)',
     ),
     apiVersion: withDefault('2020-07-01', oneOf(...imdsApiVersions), 'Version of the Scheduled Events API'),
     pollIntervalSeconds: withDefault(1, number(1, 5, seconds), 'Time between two polls'),
@@ -125,12 +125,15 @@ export const schema = section({
   }),
   sinks: section(sinkSections, oneSink),
   tls: section({
-    caFile: orNull(nonEmpty, 'PEM file of a private or intercepting certificate authority, trusted in addition'),
+    caFile: orNull(
+      nonEmpty,
+      'PEM file of a private or intercepting certificate authority, trusted in addition. The certificate store of Windows is not read',
+    ),
   }),
   proxy: optionalSection({
     url: required(
       url('http://host:port, optionally with user:password@ (percent-encoded)', 'http', { user: true }),
-      'Proxy for Logs Ingestion and for Event Hubs over WebSockets; never for IMDS and tokens. With a password it is a secret: accepted only from a file that others cannot read, or from an environment variable',
+      'Proxy for Logs Ingestion and for Event Hubs over WebSockets; never for IMDS and tokens. The proxy settings of Windows are not read. With a password it is a secret: accepted only from a file that others cannot read, or from an environment variable',
       { isSecret: hasPassword },
     ),
     bypass: withDefault([], list('host names or .suffixes'), 'Hosts to connect to directly'),
