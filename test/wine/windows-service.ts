@@ -15,6 +15,8 @@ export type Fields = Readonly<Record<string, string>>;
 
 /** The service host on a machine, with a program that takes the place of the bridge. */
 export interface WindowsService {
+  /** The path of the host. */
+  readonly program: string;
   /** Runs the host as a command. */
   host(...args: readonly string[]): ReturnType<WindowsMachine['run']>;
   /** Runs `--console` to its end, with these variables. */
@@ -92,6 +94,7 @@ export async function createService(
   const query = async (): Promise<Fields> => fieldsOf(await machine.ok(host, ['--query']));
 
   return {
+    program: host,
     host: (...args) => machine.run(host, args),
     console: (env) => machine.run(host, ['--console'], { env }),
     start: async () => void (await machine.ok('sc', ['start', name])),
