@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { doneSentences } from '../../src/cli/service/sentences.ts';
+import { doneSentences } from '../../src/service/sentences.ts';
 import { createHarness } from './harness.ts';
 
 // Installs twice where the command has no place, and prints what it said: in a mount namespace of its own, which ends with it.

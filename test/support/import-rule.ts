@@ -47,7 +47,7 @@ const mayImport: Readonly<Record<string, readonly string[] | typeof everything>>
   ],
   // A page for people beside a reader of the hub.
   'fleet-page': ['consumer'],
-  service: ['host'],
+  service: ['host', 'health/moment.ts'],
   // A thin layer over the installer; its status shows what the service reports of itself.
   extension: ['service', 'config', 'health', 'process', 'sinks/registry.ts'],
   lifecycle: [],

@@ -125,7 +125,7 @@ async function bring(
   isInstallation = false,
 ): Promise<void> {
   const { install } = await import('../../service/install.ts');
-  const { beginningSentences, doneSentences, unreachedSentence } = await import('./sentences.ts');
+  const { beginningSentences, doneSentences, unreachedSentence } = await import('../../service/sentences.ts');
   const done = await toItsEnd(machine, commandContext, () => install(machine, order));
   const beginning = isInstallation || !done.wasThere ? beginningSentences(done, machine.system) : [];
   for (const sentence of [...doneSentences(done, machine.system), ...beginning]) machine.say(sentence);
@@ -156,7 +156,7 @@ const addUninstall: Sub = (service, machine, commandContext) => {
     .option('--keep-configuration', 'keep the configuration, and the account that reads it')
     .action(async ({ keepState = false, keepConfiguration = false }: Kept) => {
       const { uninstall } = await import('../../service/uninstall.ts');
-      const { uninstalledSentences } = await import('./sentences.ts');
+      const { uninstalledSentences } = await import('../../service/sentences.ts');
       const here = await machine();
       const gone = await toItsEnd(here, commandContext, () => uninstall(here, { keepState, keepConfiguration }));
       for (const sentence of uninstalledSentences(gone, here.system, here.clock.now())) here.say(sentence);

@@ -1,9 +1,9 @@
-import { clockTime } from '../../health/moment.ts';
-import type { Done } from '../../service/install.ts';
-import { serviceName } from '../../service/names.ts';
-import type { CommandState } from '../../service/plan.ts';
-import type { System } from '../../service/system.ts';
-import type { Uninstalled } from '../../service/uninstall.ts';
+import { clockTime } from '../health/moment.ts';
+import type { Done } from './install.ts';
+import { serviceName } from './names.ts';
+import type { CommandState } from './plan.ts';
+import type { System } from './system.ts';
+import type { Uninstalled } from './uninstall.ts';
 
 /** What the sentences name. */
 type Named = Pick<System, 'places' | 'words'>;
