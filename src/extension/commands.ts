@@ -5,31 +5,23 @@ import { disable } from '../service/disable.ts';
 import { install } from '../service/install.ts';
 import { faultsIn, readPackage } from '../service/package.ts';
 import { Refusal } from '../service/refusals.ts';
+import { doneSentences, uninstalledSentences } from '../service/sentences.ts';
 import { serviceStatus } from '../service/status.ts';
 import { uninstall } from '../service/uninstall.ts';
 import type { FailureOf } from './enable.ts';
-import {
-  doneSentence,
-  type Given,
-  givenIn,
-  type Handler,
-  handlerVersion,
-  orderOf,
-  packageIn,
-  readConfiguration,
-} from './handler.ts';
-import { writeStatus } from './status-file.ts';
+import { type Given, givenIn, type Handler, handlerVersion, orderOf, packageIn, readConfiguration } from './handler.ts';
+import { unlessImpossible, writeStatus } from './status-file.ts';
 import { forgetUpdate, markUpdated, type Owner, updatedTo } from './update-marker.ts';
 
-/** What a command did, for its output. */
-type Sentence = string;
+/** What a command did, for its output: some sentences. */
+type Sentences = string;
 
 /**
  * Checks whether the package is whole and can run on this machine, and changes nothing: `enable` installs, since it has the settings.
  * After an update the version runs already.
  * @throws Refusal where it cannot be installed here.
  */
-export async function installHandler(handler: Handler): Promise<Sentence> {
+export async function installHandler(handler: Handler): Promise<Sentences> {
   const { machine, folder } = handler;
   const { places } = machine.system;
   if (updatedTo(places, machine.clock.now()) === handlerVersion(handler)) {
@@ -49,7 +41,7 @@ export async function installHandler(handler: Handler): Promise<Sentence> {
 }
 
 /** Stops the service until it is enabled again. Needs no settings: during an update the old handler does not have the new ones. */
-export async function disableHandler({ machine }: Handler): Promise<Sentence> {
+export async function disableHandler({ machine }: Handler): Promise<Sentences> {
   const { installed } = await serviceStatus(machine);
   if (!installed) return 'The service is not installed, so there is nothing to disable.';
   await disable(machine);
@@ -61,7 +53,7 @@ export async function disableHandler({ machine }: Handler): Promise<Sentence> {
  * fail is done here, where the old handler still exists. On failure the version before runs again, and the status file has the reason.
  * @throws Refusal where the update failed.
  */
-export async function updateHandler(handler: Handler, failureOf: FailureOf): Promise<Sentence> {
+export async function updateHandler(handler: Handler, failureOf: FailureOf): Promise<Sentences> {
   const { machine } = handler;
   const { clock, system } = machine;
   const { places } = system;
@@ -78,14 +70,15 @@ export async function updateHandler(handler: Handler, failureOf: FailureOf): Pro
     const configuration = await readConfiguration(given, { ...handler, folder: target.folder });
     const done = await install(machine, orderOf(packageIn(target.folder), configuration));
     markUpdated(places, target, clock.now());
-    return doneSentence(done);
+    return doneSentences(done, machine.system).join(' ');
   } catch (error) {
     await runAgain(handler);
     if (given !== null) {
       // Without it the guest agent reports the settings as being applied.
       const failed = { status: 'error', ...failureOf(error), substatuses: [] } as const;
       const { environment, number } = given;
-      writeStatus(environment.statusFolder, number, failed, { operation: 'Update', now: clock.now(), began });
+      const about = { operation: 'Update', now: clock.now(), began } as const;
+      unlessImpossible(handler.log, () => writeStatus(environment.statusFolder, number, failed, about));
     }
     throw error;
   }
@@ -109,7 +102,8 @@ async function runAgain({ machine, log }: Handler): Promise<void> {
   try {
     const { installed } = await serviceStatus(machine);
     if (!installed) return;
-    log.write(doneSentence(await install(machine, orderOf(null, { kind: 'absent' }))));
+    const done = await install(machine, orderOf(null, { kind: 'absent' }));
+    log.write(doneSentences(done, machine.system).join(' '));
   } catch (error) {
     log.write(`The version before was not started again: ${messageOf(error)}`);
   }
@@ -119,8 +113,8 @@ async function runAgain({ machine, log }: Handler): Promise<void> {
  * Removes the service with its state and configuration: who removes an extension expects it gone. The service sends what is pending
  * before it stops. After an update the service belongs to another handler, and everything is kept. Needs no settings.
  */
-export async function uninstallHandler(handler: Handler): Promise<Sentence> {
-  const { machine, log } = handler;
+export async function uninstallHandler(handler: Handler): Promise<Sentences> {
+  const { machine } = handler;
   const { clock, system } = machine;
   const { places } = system;
   const owner = updatedTo(places, clock.now());
@@ -128,9 +122,6 @@ export async function uninstallHandler(handler: Handler): Promise<Sentence> {
     return `Everything is kept: the service belongs to version ${owner} of the extension.`;
   }
   forgetUpdate(places);
-  const { wasThere, problems } = await uninstall(machine, { keepState: false, keepConfiguration: false });
-  for (const problem of problems) log.write(problem);
-  return wasThere
-    ? 'The service is stopped and removed, with its state and configuration.'
-    : 'The service is not installed, so there is nothing to remove.';
+  const gone = await uninstall(machine, { keepState: false, keepConfiguration: false });
+  return uninstalledSentences(gone, system, clock.now()).join(' ');
 }

@@ -1,9 +1,9 @@
 import { install } from '../service/install.ts';
 import { Refusal, refusals } from '../service/refusals.ts';
+import { beginningSentences, doneSentences, unreachedSentence } from '../service/sentences.ts';
 import { serviceStatus } from '../service/status.ts';
 import {
   appliedSequence,
-  doneSentence,
   type Given,
   givenIn,
   type Handler,
@@ -11,7 +11,7 @@ import {
   packageIn,
   readConfiguration,
 } from './handler.ts';
-import { type ExtensionStatus, hasStatus, writeStatus } from './status-file.ts';
+import { type ExtensionStatus, hasStatus, unlessImpossible, writeStatus } from './status-file.ts';
 import { substatusesOf } from './substatus.ts';
 import { forgetUpdate } from './update-marker.ts';
 
@@ -39,7 +39,7 @@ export type FailureOf = (error: unknown) => { readonly code: number; readonly me
  * @throws Refusal, or any error, after it was written to the status file.
  */
 export async function enableHandler(handler: Handler, failureOf: FailureOf): Promise<Enabled> {
-  const { folder, machine } = handler;
+  const { folder, machine, log } = handler;
   const given = await givenIn(folder, handler);
   const { statusFolder } = given.environment;
   const applied = appliedSequence(handler);
@@ -69,7 +69,7 @@ export async function enableHandler(handler: Handler, failureOf: FailureOf): Pro
   } catch (error) {
     over.abort();
     await renewed;
-    write({ status: 'error', ...failureOf(error), substatuses: [] });
+    unlessImpossible(log, () => write({ status: 'error', ...failureOf(error), substatuses: [] }));
     throw error;
   }
 }
@@ -80,7 +80,7 @@ interface Applied {
 }
 
 async function apply(handler: Handler, given: Given, isFirst: boolean): Promise<Applied> {
-  const { machine, folder } = handler;
+  const { machine, folder, log } = handler;
   const configuration = await readConfiguration(given, handler);
   if (configuration.kind === 'absent') {
     throw new Refusal(
@@ -95,17 +95,17 @@ async function apply(handler: Handler, given: Given, isFirst: boolean): Promise<
       'The extension has no settings, and this machine has no configuration of the bridge: deploy the extension with the configuration as its public settings, and with secrets in its protected settings.',
     );
   }
-  if (done.outcome === 'masked') throw new Refusal('notDone', doneSentence(done));
+  const [sentence = ''] = doneSentences(done, machine.system);
+  if (done.outcome === 'masked') throw new Refusal('notDone', sentence);
+  if (isFirst) for (const one of beginningSentences(done, machine.system)) log.write(one);
   const taken =
     isFirst && done.wasThere && done.changed
       ? ' The bridge was on this machine before: the extension has taken it over with its state, and removing the extension removes it.'
       : '';
   const { unreached } = done;
   return {
-    sentence: `${doneSentence(done)}${taken}`,
-    unreached:
-      unreached &&
-      `The service is installed and runs, but it gets no connection to the metadata service, and observes no events until it does: ${unreached} Probably a firewall of this machine blocks it. The service keeps trying.`,
+    sentence: `${sentence}${taken}`,
+    unreached: unreached && unreachedSentence(unreached, machine.system),
   };
 }
 
@@ -121,10 +121,10 @@ async function isRunning({ machine }: Handler): Promise<boolean> {
   }
 }
 
-async function keepTransitioning({ clock }: Handler, write: (status: ExtensionStatus) => void, over: AbortSignal) {
+async function keepTransitioning({ clock, log }: Handler, write: (status: ExtensionStatus) => void, over: AbortSignal) {
   const message = 'The service is being installed or configured.';
   while (!over.aborted) {
-    write({ status: 'transitioning', code: 0, message, substatuses: [] });
+    unlessImpossible(log, () => write({ status: 'transitioning', code: 0, message, substatuses: [] }));
     await clock.sleep(renewEveryMs, over);
   }
 }

@@ -3,7 +3,6 @@ import type { Clock } from '../clock.ts';
 import type { ServiceAnswer } from '../health/status-client.ts';
 import { version } from '../process/version.ts';
 import type { CheckedContent } from '../service/configure.ts';
-import type { Done } from '../service/install.ts';
 import type { Machine } from '../service/machine.ts';
 import { configurationIn } from './configuration.ts';
 import { decrypt } from './decrypt.ts';
@@ -80,20 +79,3 @@ export const orderOf = (from: string | null, given: GivenConfiguration) =>
     enable: 'always',
     start: true,
   }) as const;
-
-/** The result of an installation, as one sentence or two. */
-export function doneSentence({ outcome, folder, from, changed, message }: Done): string {
-  const came = from === null ? '' : `, after ${from}`;
-  switch (outcome) {
-    case 'ready-already':
-      return `Version ${folder} runs as configured; ${changed ? 'it was not restarted' : 'nothing was changed'}.`;
-    case 'becomes-ready':
-      return `Version ${folder} runs and is ready${came}. Status: ${message || 'nothing yet'}`;
-    case 'masked':
-      return `Version ${folder} is installed${came}, but an administrator has masked the service, so it does not start.`;
-    case 'waits':
-    case 'rests':
-    case 'later':
-      return `Version ${folder} is installed${came}, but does not run yet.`;
-  }
-}

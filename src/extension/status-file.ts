@@ -1,5 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '../log.ts';
+import type { HandlerLog } from './handler-log.ts';
 import { replaceFile } from './replace-file.ts';
 
 export type StatusWord = 'transitioning' | 'warning' | 'error' | 'success';
@@ -42,6 +44,15 @@ interface StatusOrigin {
 export function writeStatus(statusFolder: string, number: number, status: ExtensionStatus, about: StatusOrigin): void {
   // Readable by all, as the agent expects: https://github.com/Azure/azure-extension-platform/blob/main/pkg/status/status.go
   replaceFile(statusFile(statusFolder, number), `${statusText(status, about)}\n`, 0o644);
+}
+
+/** A status that cannot be written, perhaps because the disk is full, must not hide why. */
+export function unlessImpossible(log: HandlerLog, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    log.write(`The status cannot be written: ${messageOf(error)}`);
+  }
 }
 
 /** An array, of which the guest agent reports the first entry only. */

@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { enableHandler, limitMs } from '../../src/extension/enable.ts';
 import type { Handler } from '../../src/extension/handler.ts';
 import { noLog, openHandlerLog } from '../../src/extension/handler-log.ts';
 import type { Machine } from '../../src/service/machine.ts';
+import { Refusal } from '../../src/service/refusals.ts';
 import { createHarness, refusalOf } from '../service/harness.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { createFakeClock, settled } from '../support/fake-clock.ts';
@@ -73,6 +74,21 @@ test('an internal error is reported, and thrown', async () => {
   const { handler, status } = handlerOn(directory.path, machine);
   await expect(enableHandler(handler, failureOf)).rejects.toThrow('an internal error');
   expect(status().status).toMatchObject({ status: 'error', formattedMessage: { message: 'an internal error' } });
+});
+
+test('a status that cannot be written does not hide why enable failed', async () => {
+  using harness = createHarness();
+  using directory = temporaryDirectory('enable');
+  const conditions = (): never => {
+    throw new Refusal('unsupported', 'This machine cannot run it.');
+  };
+  const machine = { ...harness.machine, system: { ...harness.machine.system, conditions } };
+  const { handler, folder } = handlerOn(directory.path, machine);
+  // Nothing can be created in a file.
+  rmSync(join(folder, 'status'), { recursive: true });
+  writeFileSync(join(folder, 'status'), '');
+  const { message } = await refusalOf(enableHandler(handler, failureOf));
+  expect(message).toBe('This machine cannot run it.');
 });
 
 test('the log of the handler keeps two files of 1 MB, and fails nothing', () => {

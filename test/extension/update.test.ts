@@ -218,7 +218,7 @@ test('a removal of what was never installed succeeds', async () => {
   expect(await agent.remove('1.0.0')).toEqual(ready);
   expect(agent.last()).toMatchObject({
     code: 0,
-    stdout: 'The service is not installed, so there is nothing to remove.\n',
+    stdout: 'The service is not installed.\n',
   });
 });
 
