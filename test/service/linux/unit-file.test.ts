@@ -11,8 +11,8 @@ import {
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { servicePage } from '../../../src/cli/service/page.ts';
-import { doneSentences } from '../../../src/service/sentences.ts';
 import { unitName } from '../../../src/service/linux/places.ts';
+import { doneSentences } from '../../../src/service/sentences.ts';
 import { serviceStatus } from '../../../src/service/status.ts';
 import { createHarness, type Harness, refusalOf } from '../harness.ts';
 import { inMountNamespace, noMounting } from '../mounting.ts';
