@@ -98,22 +98,17 @@ describe.skipIf(whyNoAgent)(`waagent of Debian 13${whyNoAgent}`, () => {
   });
 
   test('updates to the next version, though it is killed in the middle of it', async () => {
-    const { machine } = scene;
-    // The program with this argument; brackets keep grep from finding itself.
-    const running = (argument: string): Promise<string> =>
-      machine
-        .run(`grep --null-data --line-regexp --files-with-matches -e ${argument} /proc/[0-9]*/cmdline`)
-        .then(({ out }) => /^\/proc\/(\d+)/m.exec(out)?.[1] ?? '');
+    const { machine, processWith } = scene;
     const began = Date.now();
     await scene.want({ version: versions.next, sequence: 3 });
-    await until(() => running('updat[e]'), { timeoutMs: 60_000, everyMs: 20, what: 'the update to begin' });
+    await until(() => processWith('update'), { timeoutMs: 60_000, everyMs: 20, what: 'the update to begin' });
     // The command has a session of its own and continues; the agent that is started next begins the update again beside it.
-    const agent = await running('-run-exthandler[s]');
+    const agent = await processWith('-run-exthandlers');
     await machine.ok(`kill -KILL ${agent}`);
     await scene.reports(isReady(versions.next, 3));
     await scene.printLongestPause('the update', began);
     expect(await machine.ok('scheduled-events-bridge version')).toContain(versions.next);
-    expect(await running('-run-exthandler[s]')).not.toBe(agent);
+    expect(await processWith('-run-exthandlers')).not.toBe(agent);
   });
 
   test('has lost no record across all of it, and no step has two', async () => {

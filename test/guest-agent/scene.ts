@@ -37,6 +37,8 @@ export interface Scene {
   files(): Promise<string[]>;
   /** Has Azure remove the extension; resolves when the agent reports none. */
   remove(): Promise<void>;
+  /** The PID of a program in the machine with this argument, a regular expression; empty without one. */
+  processWith(argument: string): Promise<string>;
   /** Prints the longest time between two polls since then. */
   printLongestPause(during: string, since: number): Promise<void>;
   /** The ends of the logs of the agent and of the handler. */
@@ -101,6 +103,14 @@ export async function openScene(
         timeoutMs: 60_000,
         what: 'a status without the extension',
       });
+    },
+    async processWith(argument) {
+      // The bracket keeps grep from finding itself.
+      const pattern = argument.replace(/.$/, '[$&]');
+      const { out } = await machine.run(
+        `grep --null-data --line-regexp --files-with-matches -e ${pattern} /proc/[0-9]*/cmdline`,
+      );
+      return /^\/proc\/(\d+)/m.exec(out)?.[1] ?? '';
     },
     async printLongestPause(during, since) {
       const polls = (await azure('polls')).filter((at) => at >= since);

@@ -1,12 +1,13 @@
 import { expect, inject, onTestFailed, test } from 'vitest';
 import { changes } from '../../host-install/file-tree.ts';
 import { versions } from '../../host-install/packages.ts';
+import { until } from '../../support/until.ts';
 import { expectAllRecords } from '../records.ts';
 import { isReady, openScene } from '../scene.ts';
 import { whyNoAgent } from '../why-not.ts';
 
 test.skipIf(whyNoAgent)(
-  `waagent updates, goes back from a version that crashes, downgrades, and loses no record${whyNoAgent}`,
+  `waagent updates, goes back from a version that crashes, downgrades though everything is killed, and loses no record${whyNoAgent}`,
   async () => {
     await using scene = await openScene(inject('packages'), [versions.first, versions.dies, versions.next]);
     onTestFailed(async () => void process.stderr.write(await scene.logs()));
@@ -35,9 +36,13 @@ test.skipIf(whyNoAgent)(
     await scene.reports(isReady(versions.next, 3));
     await scene.printLongestPause('the update', updated);
 
-    // The agent runs `update` of the newer version for it.
+    // The agent runs `update` of the newer version for it, and both are killed in the middle of it.
     const downgraded = Date.now();
     await scene.want({ version: versions.first, sequence: 4 });
+    await until(() => scene.processWith('update'), { timeoutMs: 60_000, everyMs: 20, what: 'the update to begin' });
+    await machine.ok('systemctl kill --signal=KILL walinuxagent');
+    await until(async () => (await machine.run('systemctl is-active walinuxagent')).out !== 'active\n');
+    await machine.ok('systemctl reset-failed walinuxagent; systemctl start walinuxagent');
     await scene.reports(isReady(versions.first, 4));
     await scene.printLongestPause('the downgrade', downgraded);
     expect(await machine.ok('scheduled-events-bridge version')).toContain(versions.first);
