@@ -14,6 +14,7 @@ import logging
 import os
 import socket
 import sys
+import tempfile
 
 # An unknown command must be an answer, not an offer to install an extension.
 os.environ.update(
@@ -78,7 +79,14 @@ def main():
     cli = get_default_cli()
     # Handlers are called in the order of their registration: after that of `--ids`.
     cli.register_event(EVENT_INVOKER_POST_PARSE_ARGS, stop)
-    json.dump([refusal(cli, arguments) for arguments in json.load(sys.stdin)], sys.stdout)
+    with tempfile.TemporaryDirectory() as folder:
+        # Files that the reader of a document makes: some arguments are read when they are parsed.
+        for name in ("config.json", "secrets.json"):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write("{}")
+        os.chdir(folder)
+        json.dump([refusal(cli, arguments) for arguments in json.load(sys.stdin)], sys.stdout)
+        os.chdir("/")
 
 
 main()
