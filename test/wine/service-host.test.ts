@@ -42,6 +42,25 @@ describe.skipIf(whyNoWine !== '')(`the service host${whyNoWine}`, () => {
     expect('program' in second && second.program.equals(first)).toBe(true);
   });
 
+  // https://learn.microsoft.com/windows/win32/debug/pe-format
+  test('the program is loaded at random addresses, executes no data, and needs nothing but Windows', async () => {
+    const built = await serviceHost();
+    if ('whyNot' in built) throw new Error(built.whyNot);
+    const { program } = built;
+    const header = program.readUInt32LE(0x3c);
+    expect(program.toString('latin1', header, header + 4)).toBe('PE\0\0');
+    const optional = header + 24;
+    const [highEntropy, dynamicBase, noExecution] = [0x20, 0x40, 0x100];
+    expect(program.readUInt16LE(optional + 70)).toBe(highEntropy | dynamicBase | noExecution);
+    const relocations = optional + 112 + 5 * 8;
+    expect(program.readUInt32LE(relocations + 4)).toBeGreaterThan(0);
+    const libraries = program.toString('latin1').match(/\b\w+\.dll\b/gi) ?? [];
+    expect(new Set(libraries.map((name) => name.toLowerCase()))).toEqual(
+      new Set(['advapi32.dll', 'kernel32.dll', 'msvcrt.dll']),
+    );
+    expect(program.includes(Buffer.from(`ProductVersion\0${version}\0`, 'utf16le'))).toBe(true);
+  });
+
   test('the event viewer finds the text of each event in the program', async () => {
     const source = readFileSync(join(root, 'infra/windows/service-host/messages.mc'), 'utf8');
     const severities = new Map([
