@@ -120,7 +120,12 @@ test('a pre-check of an update that fails leaves the old version as it was', asy
 });
 
 test('a downgrade, in which the newer handler updates, goes to the older version and its settings', async () => {
-  using site = createSite();
+  let ranAtUninstall: string | null = null;
+  using site = createSite({
+    before: ({ line }) => {
+      if (line.endsWith('uninstall')) ranAtUninstall = harness.runs();
+    },
+  });
   const { agent, harness } = site;
   await agent.apply('1.1.0', zips.two, settings('a'));
   agent.takeCalls();
@@ -134,6 +139,8 @@ test('a downgrade, in which the newer handler updates, goes to the older version
   ]);
   expect(harness.runs()).toContain('1.0.0');
   expect(configurationOf(site)).toEqual(settings('b').publicSettings);
+  // What can fail was done while the newer handler still existed.
+  expect(ranAtUninstall).toContain('1.0.0');
 });
 
 test('the agent may start again after each step', async () => {
