@@ -14,7 +14,7 @@ import { inBackticks, rows, section, textOfDocument } from './read-documents.ts'
 
 const source = (path: string): string => readFileSync(join(root, path), 'utf8');
 const machine = textOfDocument('install.md');
-const whereItRuns = rows(section('Where it runs'));
+const whereItRuns = rows(section('Where it runs', machine));
 
 test('the files that the commands install are named as they are made', () => {
   const made = platformNames.flatMap((platform) => {
@@ -37,7 +37,7 @@ test('the places on a machine are those of the installer', () => {
 });
 
 test('every exit code of the installer is explained, with what is done about it', () => {
-  const documented = rows(section('When an installation fails')).flatMap(([code = '']) =>
+  const documented = rows(section('When an installation fails', machine)).flatMap(([code = '']) =>
     /^\d+$/.test(code) ? [Number(code)] : [],
   );
   const codes = [exitCodes.notDone.code, ...Object.values(refusals).map(({ code }) => code)];
@@ -57,7 +57,6 @@ const unfitMachines: Readonly<Record<string, Partial<Facts> | null>> = {
   'Linux without systemd': { programs: [] },
   'a package for another processor': { processor: 'arm64' },
   'Azure Arc': { isArc: true },
-  Windows: { operatingSystem: 'win32' },
   '`/opt` mounted with noexec': null,
 };
 const refused = whereItRuns.flatMap(([where = '', what = '']) => {

@@ -19,9 +19,9 @@ export const inBackticks = (text: string): string[] =>
   [...text.matchAll(/`([^`\n]+)`/g)].map(([, inside = '']) => inside);
 /** Without blocks of code. */
 export const withoutBlocks = allDocuments.replace(/^ *```[\s\S]*?^ *```$/gm, '');
-/** The section under a heading, up to the next heading of that depth or a lesser one. */
-export function section(heading: string): string {
-  const [, depth = '', rest = ''] = new RegExp(`^(#+) ${heading}\\n([\\s\\S]*)`, 'm').exec(allDocuments) ?? [];
+/** The section under a heading, up to the next heading of that depth or a lesser one; of one document, or of the first that has it. */
+export function section(heading: string, text = allDocuments): string {
+  const [, depth = '', rest = ''] = new RegExp(`^(#+) ${heading}\\n([\\s\\S]*)`, 'm').exec(text) ?? [];
   expect(depth, `a document of infra/ has the heading ${heading}`).not.toBe('');
   return rest.split(new RegExp(`^#{1,${depth.length}} `, 'm'))[0] ?? '';
 }
