@@ -13,6 +13,8 @@ export interface ConfigDocument {
   readonly source: string;
   /** Others cannot read it, so it may hold secrets. */
   readonly keepsSecrets: boolean;
+  /** Its values are in no message: all of them were given as secrets. */
+  readonly hidesValues?: boolean;
   /** Where a secret belongs instead: completes "expected …". Default: a file that others cannot read. */
   readonly placeForSecrets?: string;
 }
@@ -147,11 +149,11 @@ function optionOf(path: string): Option | undefined {
 function wrongValue(option: Option, { values }: Settings): string {
   const setting = values.get(option.path);
   if (!setting) return `${option.path} is missing: expected ${option.expects}.`;
-  const { value, source } = setting;
+  const { value, source, hidesValues } = setting;
   // A sink that is an option, not a section, has no keys.
   if (/^sinks\.\w+$/.test(option.path) && isSection(value) && !Array.isArray(value))
     return `${option.path}.${Object.keys(value)[0]} is not an option (in ${source}); ${option.path} has none.`;
-  const shown = option.isSecret?.(value) ? notShown : describeValue(value);
+  const shown = hidesValues || option.isSecret?.(value) ? notShown : describeValue(value);
   const isListVariable = option.kind.type === 'array' && source.startsWith(fromVariable);
   const expected = `${option.expects}${isListVariable ? ', separated by commas or as a JSON list' : ''}`;
   return shown === notShown

@@ -35,7 +35,7 @@ export function configurationIn(
       keepsSecrets: false,
       placeForSecrets: 'it in the protected settings',
     },
-    { value: protectedSettings, source: 'the protected settings', keepsSecrets: true },
+    { value: protectedSettings, source: 'the protected settings', keepsSecrets: true, hidesValues: true },
   ];
   const { stateDirectory: defaultStateDirectory } = platformPaths(platform, env);
   // The service does not have the environment of the guest agent.

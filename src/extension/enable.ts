@@ -1,4 +1,5 @@
 import { install } from '../service/install.ts';
+import { readInstallationRecord } from '../service/installation-record.ts';
 import { Refusal, refusals } from '../service/refusals.ts';
 import { beginningSentences, doneSentences, unreachedSentence } from '../service/sentences.ts';
 import { serviceStatus } from '../service/status.ts';
@@ -7,20 +8,21 @@ import {
   type Given,
   givenIn,
   type Handler,
+  handlerVersion,
   orderOf,
   packageIn,
   readConfiguration,
 } from './handler.ts';
-import { type ExtensionStatus, hasStatus, unlessImpossible, writeStatus } from './status-file.ts';
+import { type ExtensionStatus, hasSucceeded, unlessImpossible, writeStatus } from './status-file.ts';
 import { substatusesOf } from './substatus.ts';
-import { forgetUpdate } from './update-marker.ts';
+import { forgetUpdate, updatedTo } from './update-marker.ts';
 
 /** The guest agent kills `enable` after 300 s, and then nothing would have reported why. */
 export const limitMs = 285_000;
 /** A status that is not final has to be renewed every two minutes. */
 const renewEveryMs = 60_000;
 /** After a boot the guest agent may be faster than the service. */
-const startMs = 60_000;
+const serviceStartMs = 60_000;
 const pollEveryMs = 1_000;
 
 /** How an attempt ended: for the status file, the output and the exit code. */
@@ -40,10 +42,12 @@ export type FailureOf = (error: unknown) => { readonly code: number; readonly me
  */
 export async function enableHandler(handler: Handler, failureOf: FailureOf): Promise<Enabled> {
   const { folder, machine, log } = handler;
+  const startMs = handler.clock.monotonicMs();
   const given = await givenIn(folder, handler);
   const { statusFolder } = given.environment;
   const applied = appliedSequence(handler);
-  if ((await applied.read()) === given.number && hasStatus(statusFolder, given.number) && (await isRunning(handler))) {
+  const wasApplied = (await applied.read()) === given.number && hasSucceeded(statusFolder, given.number);
+  if (wasApplied && isOwnAndSettled(handler) && (await isRunning(handler))) {
     forgetUpdate(machine.system.places);
     return { sentence: `The settings ${given.number} were applied before, and the service runs.`, unreached: false };
   }
@@ -54,7 +58,7 @@ export async function enableHandler(handler: Handler, failureOf: FailureOf): Pro
   const over = new AbortController();
   const renewed = keepTransitioning(handler, write, over.signal);
   try {
-    const { sentence, unreached } = await withinLimit(apply(handler, given, isFirst), handler, over.signal);
+    const { sentence, unreached } = await withinLimit(apply(handler, given, isFirst), handler, startMs, over.signal);
     over.abort();
     await renewed;
     const substatuses = substatusesOf(await handler.askService(), handler.clock.now());
@@ -109,6 +113,16 @@ async function apply(handler: Handler, given: Given, isFirst: boolean): Promise<
   };
 }
 
+/**
+ * False after an update that was cut off: the service may run a version that has not become ready, or the version and the settings of
+ * another handler.
+ */
+function isOwnAndSettled(handler: Handler): boolean {
+  const { places } = handler.machine.system;
+  const owner = updatedTo(places, handler.machine.clock.now()) ?? handlerVersion(handler);
+  return owner === handlerVersion(handler) && readInstallationRecord(places)?.isSettled === true;
+}
+
 /** Also where it was just started with the machine. */
 async function isRunning({ machine }: Handler): Promise<boolean> {
   const { clock } = machine;
@@ -116,7 +130,7 @@ async function isRunning({ machine }: Handler): Promise<boolean> {
   for (;;) {
     const { service } = await serviceStatus(machine);
     if (service?.active === 'active') return true;
-    if (service?.active !== 'activating' || clock.monotonicMs() - began >= startMs) return false;
+    if (service?.active !== 'activating' || clock.monotonicMs() - began >= serviceStartMs) return false;
     await clock.sleep(pollEveryMs);
   }
 }
@@ -130,8 +144,8 @@ async function keepTransitioning({ clock, log }: Handler, write: (status: Extens
 }
 
 /** The installation cannot be ended half-way, but the process can: the next attempt continues from there. */
-function withinLimit<T>(work: Promise<T>, { clock }: Handler, over: AbortSignal): Promise<T> {
-  const limit = clock.sleep(limitMs, over).then((): never => {
+function withinLimit<T>(work: Promise<T>, { clock }: Handler, startMs: number, over: AbortSignal): Promise<T> {
+  const limit = clock.sleep(startMs + limitMs - clock.monotonicMs(), over).then((): never => {
     throw new Refusal(
       'notDone',
       `The installation has not ended within ${limitMs / 1000} s, and the guest agent waits no longer. The next attempt, at the latest when the guest agent starts again, continues it.`,

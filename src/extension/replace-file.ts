@@ -5,9 +5,12 @@ import { basename, dirname, join } from 'node:path';
 const attempts = 20;
 const pauseMs = 50;
 
-/** A reader finds the old content or the new one, never a part: written beside it, then renamed over it. */
+/**
+ * A reader finds the old content or the new one, never a part: written beside it, then renamed over it. Beside it each process has a file
+ * of its own: the guest agent may repeat a command while the one before still runs.
+ */
 export function replaceFile(path: string, content: string, mode: number): void {
-  const beside = join(dirname(path), `.${basename(path)}.new`);
+  const beside = join(dirname(path), `.${basename(path)}.${process.pid}.new`);
   rmSync(beside, { force: true });
   const fd = openSync(beside, 'wx', mode);
   try {

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../log.ts';
 import type { HandlerLog } from './handler-log.ts';
@@ -28,9 +28,15 @@ const longest = { message: 3_000, substatus: 1_000 } as const;
 
 const statusFile = (statusFolder: string, number: number): string => join(statusFolder, `${number}.status`);
 
-/** A status for these settings was written already. */
-export const hasStatus = (statusFolder: string, number: number): boolean =>
-  statSync(statusFile(statusFolder, number), { throwIfNoEntry: false }) !== undefined;
+/** These settings have a final status, which is success. Any other has to be replaced: a command that was killed leaves "transitioning". */
+export function hasSucceeded(statusFolder: string, number: number): boolean {
+  try {
+    const [entry] = JSON.parse(readFileSync(statusFile(statusFolder, number), 'utf8'));
+    return entry.status.status === 'success';
+  } catch {
+    return false;
+  }
+}
 
 interface StatusOrigin {
   /** Default: `Enable`. */

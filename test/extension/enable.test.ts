@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { enableHandler, limitMs } from '../../src/extension/enable.ts';
 import type { Handler } from '../../src/extension/handler.ts';
 import { noLog, openHandlerLog } from '../../src/extension/handler-log.ts';
+import { writeStatus } from '../../src/extension/status-file.ts';
 import type { Machine } from '../../src/service/machine.ts';
 import { Refusal } from '../../src/service/refusals.ts';
 import { createHarness, refusalOf } from '../service/harness.ts';
@@ -62,6 +63,37 @@ test('an installation that does not end is reported before the guest agent ends 
   });
   expect(existsSync(join(folder, 'mrseq'))).toBe(false);
   expect(limitMs).toBeLessThan(300_000);
+});
+
+test('the wait for a service that starts is a part of the limit', async () => {
+  using harness = createHarness();
+  using directory = temporaryDirectory('enable');
+  const { places } = harness.machine.system;
+  let asked = 0;
+  const machine: Machine = {
+    ...harness.machine,
+    system: {
+      ...harness.machine.system,
+      places,
+      // First for the service, which is slow to answer, then for the installation.
+      async conditions() {
+        asked += 1;
+        await clock.sleep(asked === 1 ? 60_000 : Number.POSITIVE_INFINITY);
+        return harness.machine.system.conditions();
+      },
+    },
+  };
+  const { handler, clock, status, folder } = handlerOn(directory.path, machine);
+  const at = { now: clock.now(), began: clock.now(), operation: 'Enable' } as const;
+  writeStatus(join(folder, 'status'), 0, { status: 'success', code: 0, message: 'It runs.', substatuses: [] }, at);
+  writeFileSync(join(folder, 'mrseq'), '0');
+  const running = { folder: '1.0.0', unit: 'a', configuration: 'b' };
+  mkdirSync(places.home, { recursive: true });
+  writeFileSync(places.record, JSON.stringify({ ready: running, isSettled: true, previous: null, refused: null }));
+  const enabled = refusalOf(enableHandler(handler, failureOf));
+  await clock.advance(limitMs);
+  expect([asked, (await enabled).message]).toEqual([2, expect.stringMatching(/has not ended within 285 s/)]);
+  expect(status()).toMatchObject({ status: { status: 'error', code: 22 } });
 });
 
 test('an internal error is reported, and thrown', async () => {

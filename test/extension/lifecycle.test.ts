@@ -102,6 +102,18 @@ test('a service that was stopped is started again with the same settings', async
   expect(harness.runs()).toContain('1.0.0');
 });
 
+test('a status that an attempt before has left is replaced, though the service runs', async () => {
+  using site = createSite();
+  const { agent } = site;
+  await agent.apply('1.0.0', zips.one, settings());
+  const file = agent.statusFile('1.0.0');
+  for (const word of ['transitioning', 'error']) {
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"status":"success"', `"status":"${word}"`));
+    expect(await agent.restart('1.0.0')).toEqual(ready);
+    expect([word, agent.status('1.0.0').status]).toEqual([word, 'success']);
+  }
+});
+
 test('a configuration that an administrator has edited is kept until new settings come', async () => {
   using site = createSite();
   const { agent, harness } = site;

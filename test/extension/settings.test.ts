@@ -166,3 +166,18 @@ test.for(undecryptable)('protected settings $name are refused with $code', async
   expect(agent.status('1.0.0')).toMatchObject({ status: 'error', code });
   expect(filesWith(harness.root, 'c2VjcmV0')).toEqual([]);
 });
+
+test('a message about wrong protected settings has no value of them', async () => {
+  using site = createSite();
+  const { agent, harness, certificate } = site;
+  const protectedSettingsCertThumbprint = certificate.place();
+  const protectedSettings = certificate.encrypt(JSON.stringify({ log: { level: 'c2VjcmV0' } }));
+  expect(
+    await agent.apply('1.0.0', zips.one, { ...settings(), protectedSettings, protectedSettingsCertThumbprint }),
+  ).toMatchObject({ code: 1009 });
+  expect(agent.last()).toMatchObject({
+    code: 53,
+    stderr: expect.stringMatching(/log\.level in the protected settings is invalid \(value hidden\): expected /),
+  });
+  expect(filesWith(harness.root, 'c2VjcmV0')).toEqual([]);
+});

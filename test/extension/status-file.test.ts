@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type ExtensionStatus, hasStatus, shortened, writeStatus } from '../../src/extension/status-file.ts';
+import { type ExtensionStatus, hasSucceeded, shortened, writeStatus } from '../../src/extension/status-file.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { faultsOfStatus } from './status-rules.ts';
 
@@ -10,10 +10,10 @@ const success: ExtensionStatus = { status: 'success', code: 0, message: 'It runs
 
 function written(status: ExtensionStatus): string {
   using directory = temporaryDirectory('status');
-  expect(hasStatus(directory.path, 3)).toBe(false);
+  expect(hasSucceeded(directory.path, 3)).toBe(false);
   writeStatus(directory.path, 3, success, times);
   writeStatus(directory.path, 3, status, times);
-  expect(hasStatus(directory.path, 3)).toBe(true);
+  expect(hasSucceeded(directory.path, 3)).toBe(status.status === 'success');
   expect(readdirSync(directory.path)).toEqual(['3.status']);
   return readFileSync(join(directory.path, '3.status'), 'utf8');
 }
@@ -59,4 +59,14 @@ const refused: readonly { name: string; text: string; fault: string }[] = [
 
 test.for(refused)('the rules of the agent refuse $name', ({ text, fault }) => {
   expect(faultsOfStatus(text)).toContain(fault);
+});
+
+test('a status that another process is just writing is left to it', () => {
+  using directory = temporaryDirectory('status');
+  const about = { operation: 'Enable', ...times } as const;
+  for (const name of ['.3.status.new', `.3.status.${process.ppid}.new`]) {
+    writeFileSync(join(directory.path, name), 'half');
+    writeStatus(directory.path, 3, success, about);
+    expect(readFileSync(join(directory.path, name), 'utf8')).toBe('half');
+  }
 });

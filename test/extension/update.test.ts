@@ -209,6 +209,32 @@ test('a removal leaves nothing', async () => {
   expect(harness.runs()).toBeNull();
 });
 
+test.for([
+  { name: 'done', killed: 'uninstall' },
+  { name: 'killed in the middle', killed: 'update' },
+])('the version before, with the same settings, replaces an update that was $name', async ({ killed }) => {
+  let stops = false;
+  using site = createSite({
+    before: ({ line }) => {
+      if (stops && line.endsWith(` ${killed}`)) throw new Error('the agent stops here');
+    },
+  });
+  const { agent, harness } = site;
+  const number = await agent.apply('1.0.0', zips.one, settings('a')).then(() => agent.number());
+  stops = true;
+  await expect(agent.apply('1.1.0', zips.two, settings('a'), number)).rejects.toThrow('the agent stops here');
+  if (killed === 'update') {
+    // It has switched and started, and did not see it become ready.
+    const ready = JSON.parse(readFileSync(harness.places.record, 'utf8'));
+    await harness.install({ from: join(agent.folderOf('1.1.0'), 'package') });
+    writeFileSync(harness.places.record, JSON.stringify({ ...ready, isSettled: false }));
+  }
+  expect(harness.runs()).toContain('1.1.0');
+  stops = false;
+  expect(await agent.apply('1.0.0', zips.one, settings('a'), number)).toEqual(ready);
+  expect(harness.runs()).toContain('1.0.0');
+});
+
 test('disable stops the service, and the next enable starts it', async () => {
   using site = createSite();
   const { agent, harness } = site;
