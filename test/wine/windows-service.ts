@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { serviceHost } from '../../infra/package/service-host.ts';
 import { until } from '../support/until.ts';
@@ -57,6 +57,16 @@ export const healthy = `${prelude}
   onStop(() => process.exit(0));
 `;
 
+/** Empty while there is no such file, as in the middle of a rotation. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
+}
+
 /** Creates the service, and does not start it. */
 export async function createService(
   machine: WindowsMachine,
@@ -83,14 +93,11 @@ export async function createService(
         .filter((line) => line.includes('='))
         .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
     );
-  const linesOf = (path: string): readonly string[] =>
-    existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];
-  const state = (): Fields => {
-    const file = join(logs, 'service.state');
-    return existsSync(file) ? fieldsOf(readFileSync(file, 'utf8')) : {};
-  };
+  const state = (): Fields => fieldsOf(textOf(join(logs, 'service.state')));
   const log = (number?: number): readonly string[] =>
-    linesOf(join(logs, number === undefined ? 'bridge.log' : `bridge.${number}.log`));
+    textOf(join(logs, number === undefined ? 'bridge.log' : `bridge.${number}.log`))
+      .split('\n')
+      .slice(0, -1);
   const query = async (): Promise<Fields> => fieldsOf(await machine.ok(host, ['--query']));
 
   return {
