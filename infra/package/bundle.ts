@@ -71,6 +71,20 @@ const managedIdentityOnly: Plugin = {
 };
 
 /**
+ * Packages that a library uses only where they are installed. They are not part of the program, and Node must not look for them: it
+ * would also look in `C:\node_modules`, which any user of Windows can create, and run what it finds as the service or an administrator.
+ */
+const withoutOptional: Plugin = {
+  name: 'without-optional',
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^(?:kerberos|supports-color)$/ }, ({ path }) => ({ path, namespace: 'optional' }));
+    onLoad({ filter: /.*/, namespace: 'optional' }, ({ path }) => ({
+      contents: `throw new Error("${path} is not part of this program.");`,
+    }));
+  },
+};
+
+/**
  * One program as one file that needs nothing beside it but Node; the demo of the simulator also needs the bridge. What a command imports when
  * it is run (the Azure libraries) is in the file but evaluated only then. CommonJS, because some libraries `require` at run time and
  * because it loads faster than a module (124 ms against 135 ms) and takes 3 MB less. @returns what is in it, and why.
@@ -98,7 +112,7 @@ export async function bundle(
     // The Azure libraries ask whether a body is of this class, and naming it makes Node load its own copy of undici: a fifth of the start of a sender.
     define: { FormData: 'undefined' },
     logLevel: 'warning',
-    plugins: [versionOnly, pageInside, managedIdentityOnly],
+    plugins: [versionOnly, pageInside, managedIdentityOnly, withoutOptional],
     ...more,
     metafile: true,
   });

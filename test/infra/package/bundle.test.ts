@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Metafile } from 'esbuild';
@@ -32,6 +33,12 @@ test('the bundle is one file that runs without other files', () => {
   expect(readdirSync(directory)).toEqual(['scheduled-events-bridge.cjs']);
   const out = execFileSync(process.execPath, [file, 'version'], { cwd: directory, env: {}, encoding: 'utf8' });
   expect(out).toMatch(`scheduled-events-bridge ${version} `);
+});
+
+test('the bundle imports nothing but modules of Node, since others would be searched in folders that any user of Windows can create', () => {
+  const imported = Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path));
+  expect(imported).toContain('node:fs');
+  expect(imported.filter((path) => !isBuiltin(path))).toEqual([]);
 });
 
 test('the bundle holds nothing but ASCII, which Node keeps in a byte per character', () => {
