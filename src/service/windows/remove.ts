@@ -40,9 +40,13 @@ export async function remove(machine: ChangingMachine, { keepState, keepConfigur
     await file(unfinished(path));
     await file(path);
   }
-  for (const folder of foldersIn(places.versions)) {
-    if (folder === staging || existsSync(join(places.versions, folder, manifestName)) || isCutOff(places, folder))
-      await go(join(places.versions, folder));
+  for (const name of foldersIn(places.versions)) {
+    const folder = join(places.versions, name);
+    const files = readdirSync(folder);
+    if (name !== staging && files.length > 0 && !files.includes(manifestName)) continue;
+    // The manifest goes last: by it a removal that was cut off knows that the folder is a version.
+    for (const one of files.filter((one) => one !== manifestName)) await go(join(folder, one));
+    if (readdirSync(folder).every((one) => one === manifestName)) await go(folder);
   }
   await file(unfinished(places.remover));
   await file(places.remover);
@@ -62,10 +66,6 @@ export async function remove(machine: ChangingMachine, { keepState, keepConfigur
     ],
   };
 }
-
-/** A removal that was cut off may have taken the manifest first. */
-const isCutOff = ({ versions }: ChangingMachine['places'], folder: string): boolean =>
-  readdirSync(join(versions, folder)).every((name) => ['node.exe', `${serviceName}-service.exe`].includes(name));
 
 /** The service sends what is pending before it ends. @returns what could not be done, each a sentence. */
 async function removeService({ manager, tools }: ChangingMachine): Promise<string[]> {
