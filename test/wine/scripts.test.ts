@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contentsOf } from '../../infra/package/contents.ts';
 import { refusals } from '../../src/service/refusals.ts';
+import { commandScript } from '../../src/service/windows/scripts.ts';
 import { moment, smallProgram, smallRuntime } from '../infra/package/harness.ts';
 import { nodeProgram, openWindows, type WindowsMachine, whyNoWine } from './windows-machine.ts';
 
@@ -95,6 +96,22 @@ describe.skipIf(whyNoWine !== '')(`the scripts of the Windows package${whyNoWine
   test('cmd.exe passes all words to the command', async () => {
     const { out } = await cmd(`call "${folder}\\scheduled-events-bridge.cmd" status "a&b" "x (y)" --json`);
     expect(JSON.parse(out).args).toEqual(['status', 'a&b', 'x (y)', '--json']);
+  });
+
+  test('the command of an installation passes all words to its version, without variables for other Node processes', async () => {
+    const home = 'C:\\Program Files\\scheduled-events-bridge';
+    layOut(`${home}\\versions\\1.0.0`, readFileSync(await nodeProgram()));
+    writeFileSync(machine.file(`${home}\\scheduled-events-bridge.cmd`), commandScript('1.0.0'));
+    const { code, out } = await cmd(
+      'set SCRIPT_CODE=20',
+      'set NODE_OPTIONS=--require=C:\\agent.js',
+      'set NODE_PATH=C:\\elsewhere',
+      `call "${home}\\scheduled-events-bridge.cmd" status --config "C:\\R & D (x)\\a|b>c.json" --json`,
+    );
+    expect({ code, ...JSON.parse(out) }).toEqual({
+      ...{ code: 20, args: ['status', '--config', 'C:\\R & D (x)\\a|b>c.json', '--json'] },
+      ProgramFiles: 'C:\\Program Files',
+    });
   });
 
   test('variables for other Node processes, and folders of 32-bit programs, are not used on Windows', async () => {

@@ -10,12 +10,13 @@ const lines = (...text: readonly string[]): string => text.map((line) => `${line
 
 /**
  * The command, which an administrator runs: the runtime and the program of a version. What is set for other programs of this machine
- * must not load code into it. `folder` has no character that is special in a command line: it is a version.
+ * must not load code into it. The line for the second cmd.exe has no quotation marks around it: within them, the first one would take an
+ * `&` in a quoted word for the end of the command. `folder` has no character that is special in a command line: it is a version.
  */
 export const commandScript = (folder: string): string =>
   lines(
     '@echo off',
-    `${withoutThisFile} "%COMSPEC%" /d /s /c "set "NODE_OPTIONS=" & set "NODE_PATH=" & "%~dp0versions\\${folder}\\node.exe" "%~dp0versions\\${folder}\\${serviceName}.cjs" %*"`,
+    `${withoutThisFile} "%COMSPEC%" /d /c set "NODE_OPTIONS=" ^& set "NODE_PATH=" ^& "%~dp0versions\\${folder}\\node.exe" "%~dp0versions\\${folder}\\${serviceName}.cjs" %*`,
   );
 
 /**
