@@ -64,7 +64,6 @@ const managedIdentityOnly: Plugin = {
       importer === join(root, 'src/azure/token-source.ts')
         ? {
             path: join(root, 'node_modules/@azure/identity/dist/esm/credentials/managedIdentityCredential/index.js'),
-            sideEffects: false,
           }
         : null,
     ),
