@@ -15,7 +15,7 @@ import {
 } from './handler.ts';
 import { type ExtensionStatus, hasSucceeded, unlessImpossible, writeStatus } from './status-file.ts';
 import { substatusesOf } from './substatus.ts';
-import { forgetUpdate, updatedTo } from './update-marker.ts';
+import { belongsTo, forgetUpdate } from './update-marker.ts';
 
 /** The guest agent kills `enable` after 300 s, and then nothing would have reported why. */
 export const limitMs = 285_000;
@@ -119,7 +119,7 @@ async function apply(handler: Handler, given: Given, isFirst: boolean): Promise<
  */
 function isOwnAndSettled(handler: Handler): boolean {
   const { places } = handler.machine.system;
-  const owner = updatedTo(places, handler.machine.clock.now()) ?? handlerVersion(handler);
+  const owner = belongsTo(places) ?? handlerVersion(handler);
   return owner === handlerVersion(handler) && readInstallationRecord(places)?.isSettled === true;
 }
 

@@ -14,8 +14,11 @@ type Places = Pick<CommonPlaces, 'lock'>;
  */
 const markerIn = ({ lock }: Places): string => join(dirname(lock), `${serviceName}-extension-update.json`);
 
-/** The guest agent needs seconds. A marker that is older was left by an update that was cut off. */
-const validMs = 3_600_000;
+/**
+ * The guest agent needs seconds. An older marker was left by an update that was cut off: the next `uninstall` is a removal, and only the
+ * time distinguishes the two.
+ */
+const validMs = 600_000;
 
 /** The handler that the service belongs to from now on. */
 export interface Owner {
@@ -36,13 +39,20 @@ export const forgetUpdate = (places: Places): void => rmSync(markerIn(places), {
  * gone: the guest agent removes its folder when the update is cut off, and may remove the extension next.
  */
 export function updatedTo(places: Places, now: Date): string | null {
+  const owner = ownerIn(places);
+  return owner !== null && Math.abs(now.getTime() - owner.atMs) < validMs ? owner.version : null;
+}
+
+/** The same, however long ago that update was: the service is still as it was left by it. */
+export const belongsTo = (places: Places): string | null => ownerIn(places)?.version ?? null;
+
+function ownerIn(places: Places): { readonly version: string; readonly atMs: number } | null {
   try {
     const marker: unknown = JSON.parse(readFileSync(markerIn(places), 'utf8'));
     if (!isObject(marker)) return null;
     const { version, folder, at } = marker;
     if (typeof version !== 'string' || typeof folder !== 'string' || typeof at !== 'string') return null;
-    const isRecent = Math.abs(now.getTime() - Date.parse(at)) < validMs;
-    return isRecent && existsSync(join(folder, 'HandlerManifest.json')) ? version : null;
+    return existsSync(join(folder, 'HandlerManifest.json')) ? { version, atMs: Date.parse(at) } : null;
   } catch {
     return null;
   }

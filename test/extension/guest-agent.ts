@@ -202,7 +202,10 @@ export function createGuestAgent({ root, run }: { readonly root: string; readonl
     /** A goal state: this version with these settings. `as`: their sequence number, by default the next. */
     async apply(version: string, zip: Buffer, settings: Settings, as = number + 1): Promise<Reported> {
       number = as;
-      const [old] = versions().filter((one) => one !== version);
+      const old = versions()
+        .filter((one) => one !== version)
+        .toSorted(compare)
+        .at(-1);
       if (stateOf(version) === 'NotInstalled' || stateOf(version) === 'FailedUpgrade') unpack(version, zip);
       writeSettings(version, settings);
       if (old !== undefined) return update(old, version);
@@ -210,7 +213,10 @@ export function createGuestAgent({ root, run }: { readonly root: string; readonl
     },
     /** The same goal state once more, as after the agent was stopped in the middle of it. */
     async again(version: string): Promise<Reported> {
-      const [old] = versions().filter((one) => one !== version);
+      const old = versions()
+        .filter((one) => one !== version)
+        .toSorted(compare)
+        .at(-1);
       return old === undefined ? installAndEnable(version, 'NOT_RUN') : update(old, version);
     },
     /** The agent starts again, as at each boot. */
@@ -224,6 +230,11 @@ export function createGuestAgent({ root, run }: { readonly root: string; readonl
       await command('uninstall', version);
       rmSync(folderOf(version), { recursive: true });
       return ready;
+    },
+    /** The extension is deleted: the agent knows the version that is installed last, and ignores those that are not. */
+    async removeAll(): Promise<Reported> {
+      const installed = versions().toSorted(compare).at(-1);
+      return installed === undefined ? ready : this.remove(installed);
     },
     /** Of the newest settings. */
     number: () => number,

@@ -231,6 +231,7 @@ test.for([
   }
   expect(harness.runs()).toContain('1.1.0');
   stops = false;
+  await harness.clock.sleep(7_200_000);
   expect(await agent.apply('1.0.0', zips.one, settings('a'), number)).toEqual(ready);
   expect(harness.runs()).toContain('1.0.0');
 });
