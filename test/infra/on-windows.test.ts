@@ -18,7 +18,7 @@ test('the places on a Windows machine are those of the installer', () => {
 });
 
 const fit: WindowsFacts = {
-  ...{ processor: 'x64', release: '10.0.20348', isElevated: true, isArc: false, linked: null },
+  ...{ processor: 'x64', release: '10.0.20348', isElevated: true, isArc: false, linked: null, foreign: null },
   ...{ freeForVersions: 2 ** 40, freeForState: 2 ** 40 },
 };
 /** What makes the machine of a row what it is. */

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chownSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -90,11 +90,15 @@ describe.skipIf(whyNoWine !== '')(`the service host${whyNoWine}`, () => {
     const alone = await service.host();
     expect([alone.code, alone.err.split('\n')[0]]).toEqual([
       2,
-      'Only Windows can start this program without arguments, as a service: sc start scheduled-events-bridge',
+      'Only Windows can start this program without arguments, as a service: sc.exe start scheduled-events-bridge',
     ]);
     expect((await service.host('--version')).out).toBe(`${version}\n`);
     expect((await service.host('--is-elevated')).code).toBe(0);
     expect((await service.host('--wrong')).code).toBe(2);
+    expect((await service.host('--is-trusted', 'C:\\ProgramData', 'S-1-5-80-1')).code).toBe(0);
+    expect((await service.host('--is-trusted', 'C:\\no such folder', 'S-1-5-80-1')).code).toBe(0);
+    chownSync(machine.file('C:\\ProgramData'), 1000, 1000);
+    expect((await service.host('--is-trusted', 'C:\\ProgramData', 'S-1-5-80-1')).code).toBe(1);
     expect((await service.host('--query', 'nothing')).out).toBe('State=missing\n');
     expect(await service.query()).toMatchObject({ State: 'stopped', ProcessId: '0', StartType: 'manual' });
     expect((await service.host('--set-preshutdown')).code).toBe(0);

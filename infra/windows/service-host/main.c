@@ -16,6 +16,7 @@ static const WCHAR usage[] =
     L"  --query [SERVICE]      the state of the service, the same in every language of Windows\n"
     L"  --set-preshutdown      give the service 40 s to stop when the machine shuts down (as an administrator)\n"
     L"  --is-elevated          exit code 0 with the rights of an administrator, else 1\n"
+    L"  --is-trusted PATH SID  exit code 0 if nobody but administrators and the account SID owns the folder, else 1\n"
     L"  --version\n";
 
 int wmain(int count, WCHAR **arguments) {
@@ -26,13 +27,14 @@ int wmain(int count, WCHAR **arguments) {
     if (count == 1) {
         if (service_run()) return 0;
         if (GetLastError() != ERROR_FAILED_SERVICE_CONTROLLER_CONNECT) return 1;
-        console_say(true, L"Only Windows can start this program without arguments, as a service: sc start " SERVICE L"\n\n%ls", usage);
+        console_say(true, L"Only Windows can start this program without arguments, as a service: sc.exe start " SERVICE L"\n\n%ls", usage);
         return 2;
     }
     if (wcscmp(verb, L"--console") == 0 && count == 2) return service_run_in_console();
     if (wcscmp(verb, L"--query") == 0 && count <= 3) return control_manager_query(service);
     if (wcscmp(verb, L"--set-preshutdown") == 0 && count <= 3) return control_manager_set_preshutdown(service, PRESHUTDOWN_MS);
     if (wcscmp(verb, L"--is-elevated") == 0 && count == 2) return control_manager_is_elevated();
+    if (wcscmp(verb, L"--is-trusted") == 0 && count == 4) return control_manager_is_trusted(arguments[2], arguments[3]);
     if (wcscmp(verb, L"--version") == 0 && count == 2) {
         console_say(false, L"%ls\n", console_version());
         return 0;

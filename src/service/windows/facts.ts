@@ -4,6 +4,7 @@ import { serviceName } from '../names.ts';
 import { Refusal } from '../refusals.ts';
 import { type FreeSpace, freeBytesAt, lacksSpace } from '../space.ts';
 import type { Need } from '../system.ts';
+import { sid } from './inspect.ts';
 import { hostName, type WindowsPlaces } from './places.ts';
 import type { Tools } from './tools.ts';
 
@@ -17,22 +18,47 @@ export interface WindowsFacts extends FreeSpace {
   readonly isArc: boolean;
   /** A folder of the data that leads elsewhere; null without one. */
   readonly linked: string | null;
+  /** A folder of the data that belongs to an ordinary user; null without one. */
+  readonly foreign: string | null;
 }
 
 /** Inspects the machine that this process runs on. */
 export async function windowsFacts(places: WindowsPlaces, tools: Tools): Promise<WindowsFacts> {
   const { code } = await tools.ask('host', ['--is-elevated']);
-  const { data, state, cache, logs } = places;
-  const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
   return {
     processor: process.arch,
     release: release(),
     isElevated: code === 0 ? true : code === 1 ? false : null,
     isArc: existsSync(places.arcAgent),
-    linked: [data, state, cache, logs].find(isLink) ?? null,
+    ...(await intrusionIn(places, tools)),
     freeForVersions: freeBytesAt(places.home),
     freeForState: freeBytesAt(places.state),
   };
+}
+
+/** Where an ordinary user could see or change data, having made a folder of it before: permissions are of no use against its owner. */
+async function intrusionIn(
+  { data, state, cache, logs }: WindowsPlaces,
+  tools: Tools,
+): Promise<Pick<WindowsFacts, 'linked' | 'foreign'>> {
+  const folders = [data, state, cache, logs];
+  const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+  const answers = await Promise.all(folders.map((path) => tools.ask('host', ['--is-trusted', path, sid])));
+  return { linked: folders.find(isLink) ?? null, foreign: folders.find((_, at) => answers[at]?.code === 1) ?? null };
+}
+
+const intrusion = ({ linked, foreign }: Pick<WindowsFacts, 'linked' | 'foreign'>): Refusal | null => {
+  if (linked === null && foreign === null) return null;
+  return new Refusal(
+    'notDone',
+    `${linked ?? foreign} ${linked === null ? 'belongs to another user' : 'is a link to another folder'}: ${serviceName} does not use it, since any user may create folders in ProgramData. Find out who created it, remove it, and try again.`,
+  );
+};
+
+/** @throws Refusal where an ordinary user has made one of the folders. */
+export async function refuseIntrusion(places: WindowsPlaces, tools: Tools): Promise<void> {
+  const found = intrusion(await intrusionIn(places, tools));
+  if (found !== null) throw found;
 }
 
 /** Why this user may not manage the service here; null if it may. */
@@ -76,11 +102,5 @@ export function preflight(
       'This machine is connected by Azure Arc: Scheduled Events exist for Azure VMs only, so there is nothing to watch here.',
     );
   }
-  if (facts.linked !== null) {
-    return new Refusal(
-      'notDone',
-      `${facts.linked} is a link to another folder: ${serviceName} does not follow it, since any user may create folders in ProgramData. Find out who created it, remove it, and try again.`,
-    );
-  }
-  return lacksSpace(facts, bytes, { versions: home, state });
+  return intrusion(facts) ?? lacksSpace(facts, bytes, { versions: home, state });
 }

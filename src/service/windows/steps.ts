@@ -10,6 +10,7 @@ import type { Material } from '../system.ts';
 import { tryOut } from '../try-out.ts';
 import { alsoFor, onlyFor, takeOver } from './acl.ts';
 import { eventSourceCalls, readDefinition, scCalls } from './definition.ts';
+import { refuseIntrusion } from './facts.ts';
 import { flush, patiently, removeRenamed, removeTree, replaceFile } from './files.ts';
 import { sid, type WindowsMachine } from './inspect.ts';
 import { definitionName, hostName } from './places.ts';
@@ -68,13 +69,14 @@ export async function perform(step: Step, machine: ChangingMachine, material: Ma
 async function makeData({ places, tools }: ChangingMachine): Promise<void> {
   const { data, state, cache, logs } = places;
   mkdirSync(data, { recursive: true });
-  // Any user may have created it before, and would own it.
+  // Until it has its permissions, any user can create folders in it, and would own them.
+  await tools.call('icacls', onlyFor('folder', data, sid, null));
+  await refuseIntrusion(places, tools);
+  for (const folder of [state, cache, logs]) mkdirSync(folder, { recursive: true });
   for (const args of takeOver(data)) await tools.call('icacls', args);
   await tools.call('icacls', onlyFor('folder', data, sid, null));
-  for (const folder of [state, cache, logs]) {
-    mkdirSync(folder, { recursive: true });
-    await tools.call('icacls', alsoFor(folder, sid, 'write'));
-  }
+  await refuseIntrusion(places, tools);
+  for (const folder of [state, cache, logs]) await tools.call('icacls', alsoFor(folder, sid, 'write'));
   // What is checked is given last.
   await tools.call('icacls', onlyFor('folder', data, sid, 'enter'));
 }

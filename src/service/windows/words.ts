@@ -9,7 +9,7 @@ export const wordsOf = ({ command, log }: WindowsPlaces): Words => ({
   administrator: 'an administrator',
   command: `& '${command}'`,
   program: command,
-  showLog: `Get-Content -Tail 50 '${log}'; Get-WinEvent -ProviderName ${serviceName} -MaxEvents 20`,
+  showLog: `Get-Content -Tail 50 -Encoding UTF8 '${log}'; Get-WinEvent -ProviderName ${serviceName} -MaxEvents 20`,
   restart: `Restart-Service ${serviceName}`,
   masked: 'The start type of the service is Disabled',
   unmask: `run Set-Service ${serviceName} -StartupType Manual`,

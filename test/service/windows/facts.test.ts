@@ -5,7 +5,7 @@ import { foldersOf, windowsPlaces } from '../../../src/service/windows/places.ts
 import { programsOf } from '../../../src/service/windows/tools.ts';
 
 const fit: WindowsFacts = {
-  ...{ processor: 'x64', release: '10.0.14393', isElevated: true, isArc: false, linked: null },
+  ...{ processor: 'x64', release: '10.0.14393', isElevated: true, isArc: false, linked: null, foreign: null },
   ...{ freeForVersions: 2 ** 40, freeForState: 2 ** 40 },
 };
 const places = windowsPlaces({ programFiles: '/Program Files', programData: '/ProgramData' });
@@ -19,6 +19,7 @@ test.each<[string, Partial<WindowsFacts>, string, RegExp]>([
   ['no rights of an administrator', { isElevated: false }, 'notDone', /Run as administrator/],
   ['no service host', { isElevated: null }, 'missing', /scheduled-events-bridge-service\.exe does not run/],
   ['a link among the data', { linked: '/ProgramData/x' }, 'notDone', /ProgramData\/x is a link/],
+  ['data of another user', { foreign: '/ProgramData/x' }, 'notDone', /ProgramData\/x belongs to another user/],
   ['no space for the version', { freeForVersions: 1 }, 'missing', /space in .*Program Files.*: 1 MB free, and 184 MB/],
   ['no space for the state', { freeForState: 1 }, 'missing', /space for the state/],
 ])('a machine with %s is refused', (_, facts, reason, message) => {

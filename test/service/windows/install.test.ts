@@ -50,19 +50,40 @@ test('the configuration and the record are given their permissions before they h
   ]);
 });
 
-test('data folders that a user has created before belong to administrators afterwards', async () => {
+test('data folders that an administrator has created before get the permissions of an installation', async () => {
   using harness = createWindowsHarness();
   const { data, state } = harness.places;
   mkdirSync(state, { recursive: true });
   await harness.install(first(harness));
   const calls = harness.calls().filter((call) => call.startsWith(`icacls ${data} `) && !call.includes('/save'));
   expect(calls.map((call) => call.slice(`icacls ${data} `.length).split(' ').slice(0, 2).join(' '))).toEqual([
+    '/inheritance:r /grant:r',
     '/setowner *S-1-5-32-544',
     '/reset /T',
     '/inheritance:r /grant:r',
     '/inheritance:r /grant:r',
   ]);
 });
+
+test('data folders that an ordinary user has created before are refused', async () => {
+  using harness = createWindowsHarness();
+  const { state } = harness.places;
+  harness.windows.setForeign(state);
+  mkdirSync(state, { recursive: true });
+  await expect(harness.install(first(harness))).rejects.toThrow(`${state} belongs to another user`);
+  expect(harness.windows.service()).toBeNull();
+});
+
+test.each(['before', 'while'])(
+  'a folder that a user creates in that of the data %s its permissions are reset is refused',
+  async (when) => {
+    using harness = createWindowsHarness();
+    const { logs } = harness.places;
+    harness.windows.setForeign(logs, when === 'before' ? '/inheritance:r' : '/reset');
+    await expect(harness.install(first(harness))).rejects.toThrow(`${logs} belongs to another user`);
+    expect(harness.windows.service()).toBeNull();
+  },
+);
 
 test('an update switches the image path, and keeps the version before', async () => {
   using harness = createWindowsHarness();

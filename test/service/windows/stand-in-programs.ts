@@ -33,6 +33,8 @@ export function createStandIns({ data }: { readonly data: string }) {
   let isElevated = true;
   /** The folder that Windows has made for the account. */
   let profile: string | null = null;
+  /** A folder of an ordinary user, and the verb of icacls.exe before which he creates it. */
+  let foreign: { readonly path: string; readonly verb: string | null } | null = null;
   let invocations = 0;
   /** The process of the service; null while none runs. */
   let running: { behaviour: Behaviour; restarts: number; version: string } | null = null;
@@ -163,6 +165,7 @@ export function createStandIns({ data }: { readonly data: string }) {
   }
 
   function icacls([path = '', verb = '', ...rest]: readonly string[]): number {
+    if (verb === foreign?.verb) mkdirSync(foreign.path, { recursive: true });
     if (verb === '/save') {
       const isOwn = [0o640, 0o750].includes(statSync(path).mode & 0o777);
       const list = isOwn
@@ -183,8 +186,9 @@ export function createStandIns({ data }: { readonly data: string }) {
     return 0;
   }
 
-  function host([verb = '']: readonly string[]): Pick<Ended, 'code' | 'out'> {
+  function host([verb = '', path = '']: readonly string[]): Pick<Ended, 'code' | 'out'> {
     if (verb === '--is-elevated') return { code: isElevated ? 0 : 1, out: '' };
+    if (verb === '--is-trusted') return { code: path === foreign?.path && existsSync(path) ? 1 : 0, out: '' };
     return { code: 0, out: verb === '--query' ? query() : '' };
   }
 
@@ -201,7 +205,7 @@ export function createStandIns({ data }: { readonly data: string }) {
   return {
     async run(path: string, args: readonly string[]): Promise<Ended> {
       const name = basename(path) as keyof typeof programs;
-      const reads = args[0] === '--query' || args[0] === '--is-elevated';
+      const reads = ['--query', '--is-elevated', '--is-trusted'].includes(args[0] ?? '');
       if (!reads) calls.push([name, ...args].join(' '));
       if (!existsSync(dirname(data))) throw new Error(`${dirname(data)} is gone`);
       return { failed: null, err: '', ...programs[name](args) };
@@ -213,6 +217,9 @@ export function createStandIns({ data }: { readonly data: string }) {
     profile: () => profile,
     setProfile: (folder: string) => {
       profile = folder;
+    },
+    setForeign: (path: string, verb: string | null = null) => {
+      foreign = { path, verb };
     },
     setElevated: (value: boolean) => {
       isElevated = value;
