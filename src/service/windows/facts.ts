@@ -36,7 +36,7 @@ export async function windowsFacts(places: WindowsPlaces, tools: Tools): Promise
   };
 }
 
-/** Where an ordinary user could see or change data, having made a folder of it before: permissions are of no use against its owner. */
+/** Where an ordinary user could see or change data, having made a folder of it before: its owner can always change its permissions. */
 async function intrusionIn(
   { data, state, cache, logs }: WindowsPlaces,
   tools: Tools,
@@ -47,13 +47,20 @@ async function intrusionIn(
   return { linked: folders.find(isLink) ?? null, foreign: folders.find((_, at) => answers[at]?.code === 1) ?? null };
 }
 
-const intrusion = ({ linked, foreign }: Pick<WindowsFacts, 'linked' | 'foreign'>): Refusal | null => {
-  if (linked === null && foreign === null) return null;
-  return new Refusal(
-    'notDone',
-    `${linked ?? foreign} ${linked === null ? 'belongs to another user' : 'is a link to another folder'}: ${serviceName} does not use it, since any user may create folders in ProgramData. Find out who created it, remove it, and try again.`,
-  );
-};
+function intrusion({ linked, foreign }: Pick<WindowsFacts, 'linked' | 'foreign'>): Refusal | null {
+  if (linked !== null) {
+    return new Refusal(
+      'notDone',
+      `${linked} is a link to another folder: ${serviceName} does not follow it, since any user may create folders in ProgramData. Find out who created it, remove it, and try again.`,
+    );
+  }
+  return foreign === null
+    ? null
+    : new Refusal(
+        'notDone',
+        `${foreign} belongs to another user: ${serviceName} does not use it, since its owner could change what the service reads. Find out who created it, remove it, and try again.`,
+      );
+}
 
 /** @throws Refusal where an ordinary user has made one of the folders. */
 export async function refuseIntrusion(places: WindowsPlaces, tools: Tools): Promise<void> {
