@@ -16,7 +16,7 @@ struct notify_pipe {
     WCHAR name[96];
 };
 
-/* Makes a pipe that nobody can have made before. @returns ERROR_SUCCESS, or why not. */
+/* Makes a pipe that nobody can have made before, and that no ordinary user can open. @returns ERROR_SUCCESS, or why not. */
 DWORD notify_pipe_open(struct notify_pipe *notify);
 
 /* After its event: takes what has arrived. Only lines of the process `client` count, whose senders are none of it. */

@@ -47,6 +47,7 @@ static const WCHAR *prepare(const WCHAR *service) {
     /* No dialog box waits for somebody in a session that nobody sees. The bridge inherits it. */
     SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX);
     stop = CreateEventW(NULL, TRUE, FALSE, NULL);
+    if (stop == NULL) return L"Windows has no more memory for an event";
     const WCHAR *problem = settings_read(&settings, service);
     if (problem != NULL) return problem;
     /* The installer makes them with their access rights; a zip that was unpacked by an administrator has none yet. */
