@@ -14,24 +14,18 @@ export interface Ended {
 /** No output of a program that the installer asks is longer. */
 const most = 64 * 1024;
 
+interface RunOptions {
+  readonly env: NodeJS.ProcessEnv;
+  readonly timeoutMs: number;
+}
+
 /** Runs a program of the path, without a shell, and waits for it. Never rejects. */
-export function runProgram(
-  name: string,
-  args: readonly string[],
-  { env, timeoutMs }: { readonly env: NodeJS.ProcessEnv; readonly timeoutMs: number },
-): Promise<Ended> {
+export function runProgram(name: string, args: readonly string[], { env, timeoutMs }: RunOptions): Promise<Ended> {
   return new Promise((resolve) => {
     let [out, err] = ['', ''];
     let failed: string | null = null;
-    const child = spawn(name, args, {
-      env,
-      // In its own session: Ctrl-C at a terminal must not end `useradd` half-way.
-      detached: true,
-      windowsHide: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: timeoutMs,
-      killSignal: 'SIGKILL',
-    });
+    const child = started(name, args, { env, timeoutMs });
+    if (typeof child === 'string') return resolve({ code: null, failed: child, out, err });
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       out = (out + text).slice(0, most);
     });
@@ -48,6 +42,23 @@ export function runProgram(
       resolve({ code: signal === null ? code : null, failed, out, err: err.trim() });
     });
   });
+}
+
+/** Node reports only some errors as an event: it throws for a file that is damaged, or that Windows blocks. @returns its code then. */
+function started(name: string, args: readonly string[], { env, timeoutMs }: RunOptions) {
+  try {
+    return spawn(name, args, {
+      env,
+      // In its own session: Ctrl-C at a terminal must not end `useradd` half-way.
+      detached: true,
+      windowsHide: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: timeoutMs,
+      killSignal: 'SIGKILL',
+    });
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'failed';
+  }
 }
 
 /** What it said last, else how it ended: for a sentence. */

@@ -12,6 +12,8 @@ test('a program runs in its own session, where Ctrl-C of a terminal does not rea
 const endings = [
   { name: 'does not exist', args: ['/no/such/program'], failed: 'ENOENT' },
   { name: 'takes too long', args: ['sleep', '60'], failed: 'ETIMEDOUT' },
+  // Node throws for it, as on Windows for one that is damaged, or that App Control or a virus scanner blocks.
+  { name: 'the system refuses', args: ['true', 'x'.repeat(2 ** 18)], failed: 'E2BIG' },
 ];
 
 test.each(endings)('a program that $name is reported so', async ({ args: [name = '', ...args], failed }) => {

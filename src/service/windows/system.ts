@@ -1,11 +1,13 @@
+import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { isSameBuild } from '../package.ts';
 import type { runProgram } from '../program.ts';
+import { foldersIn } from '../read-file.ts';
 import type { System } from '../system.ts';
 import { forbids, preflight, type WindowsFacts, windowsFacts } from './facts.ts';
 import { inspect } from './inspect.ts';
 import { createManager } from './manager.ts';
-import type { WindowsPlaces } from './places.ts';
+import { hostName, type WindowsPlaces } from './places.ts';
 import { remove } from './remove.ts';
 import { perform } from './steps.ts';
 import { createTools, type Programs } from './tools.ts';
@@ -24,7 +26,8 @@ interface WindowsOptions {
 
 /** A machine with Windows. */
 export function windowsSystem({ places, programs, env, run, clock, facts = {} }: WindowsOptions): System {
-  const tools = createTools(programs, env, run);
+  const otherHosts = (): string[] => foldersIn(places.versions).map((one) => join(places.versions, one, hostName));
+  const tools = createTools(programs, { env, ...(run && { run }), otherHosts });
   const manager = createManager(places, tools, clock);
   const machine = { places, tools, manager, env, clock };
   return {

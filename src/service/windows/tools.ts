@@ -36,10 +36,30 @@ export interface Tools {
   leave(args: readonly string[]): void;
 }
 
-/** `run`: a test has programs of its own. */
-export function createTools(programs: Programs, env: NodeJS.ProcessEnv, run: typeof runProgram = runProgram): Tools {
-  const ask = (program: keyof Programs, args: readonly string[]): Promise<Ended> =>
-    run(programs[program], args, { env, timeoutMs });
+interface ToolsOptions {
+  readonly env: NodeJS.ProcessEnv;
+  /** A test has programs of its own. */
+  readonly run?: typeof runProgram;
+  /** Service hosts of installed versions. They are asked where that of this package does not run: it may be damaged, or blocked. */
+  readonly otherHosts: () => readonly string[];
+}
+
+export function createTools(programs: Programs, { env, run = runProgram, otherHosts }: ToolsOptions): Tools {
+  /** The one that ran last. */
+  let { host } = programs;
+  const ask = async (program: keyof Programs, args: readonly string[]): Promise<Ended> => {
+    const options = { env, timeoutMs };
+    if (program !== 'host') return run(programs[program], args, options);
+    const ended = await run(host, args, options);
+    if (ended.failed === null) return ended;
+    for (const other of otherHosts()) {
+      const second = await run(other, args, options);
+      if (second.failed !== null) continue;
+      host = other;
+      return second;
+    }
+    return ended;
+  };
   return {
     ask,
     async call(program, args, meanings = {}) {

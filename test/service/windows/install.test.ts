@@ -159,6 +159,21 @@ test('a service whose start type is Disabled is updated and not started, and ena
   expect((await refusalOf(harness.install({}))).message).toContain('Set-Service scheduled-events-bridge -StartupType');
 });
 
+test('where the service host of a package is blocked, that of an installed version takes its place', async () => {
+  using harness = createWindowsHarness();
+  harness.windows.blockHost();
+  expect(await refusalOf(harness.install(first(harness)))).toMatchObject({
+    reason: 'missing',
+    message: expect.stringMatching(/service\.exe does not run/),
+  });
+  using other = createWindowsHarness();
+  await other.install(first(other));
+  await other.disable();
+  other.windows.blockHost();
+  expect(await other.install({})).toMatchObject({ outcome: 'becomes-ready', folder: '1.0.0' });
+  expect(other.runs()).toContain('1.0.0');
+});
+
 test('permissions that were loosened are given again, and the service is not restarted', async () => {
   using harness = createWindowsHarness();
   await harness.install(first(harness));

@@ -31,6 +31,7 @@ export function createStandIns({ data }: { readonly data: string }) {
   const registered: string[] = [];
   let service: Service | null = null;
   let isElevated = true;
+  let isHostBlocked = false;
   /** The folder that Windows has made for the account. */
   let profile: string | null = null;
   /** A folder of an ordinary user, and the verb of icacls.exe before which he creates it. */
@@ -200,6 +201,8 @@ export function createStandIns({ data }: { readonly data: string }) {
     },
     icacls: (args: readonly string[]) => ({ code: icacls(args), out: '' }),
     host,
+    /** That of an installed version. */
+    'scheduled-events-bridge-service.exe': host,
   } as const;
 
   return {
@@ -207,6 +210,7 @@ export function createStandIns({ data }: { readonly data: string }) {
       const name = basename(path) as keyof typeof programs;
       const reads = ['--query', '--is-elevated', '--is-trusted'].includes(args[0] ?? '');
       if (!reads) calls.push([name, ...args].join(' '));
+      if (name === 'host' && isHostBlocked) return { code: null, failed: 'UNKNOWN', out: '', err: '' };
       if (!existsSync(dirname(data))) throw new Error(`${dirname(data)} is gone`);
       return { failed: null, err: '', ...programs[name](args) };
     },
@@ -223,6 +227,10 @@ export function createStandIns({ data }: { readonly data: string }) {
     },
     setElevated: (value: boolean) => {
       isElevated = value;
+    },
+    /** Windows does not start the service host of the package that is run. */
+    blockHost: () => {
+      isHostBlocked = true;
     },
     /** As an administrator does it in services.msc. */
     setStart: (value: string) => {
