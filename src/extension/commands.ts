@@ -9,7 +9,16 @@ import { doneSentences, uninstalledSentences } from '../service/sentences.ts';
 import { serviceStatus } from '../service/status.ts';
 import { uninstall } from '../service/uninstall.ts';
 import type { FailureOf } from './enable.ts';
-import { type Given, givenIn, type Handler, handlerVersion, orderOf, packageIn, readConfiguration } from './handler.ts';
+import {
+  appliedSequence,
+  type Given,
+  givenIn,
+  type Handler,
+  handlerVersion,
+  orderOf,
+  packageIn,
+  readConfiguration,
+} from './handler.ts';
 import { unlessImpossible, writeStatus } from './status-file.ts';
 import { forgetUpdate, markUpdated, type Owner, updatedTo } from './update-marker.ts';
 
@@ -118,6 +127,8 @@ export async function uninstallHandler(handler: Handler): Promise<Sentences> {
   const { clock, system } = machine;
   const { places } = system;
   const owner = updatedTo(places, clock.now());
+  // A later installation of the same version begins anew, though the registry of Windows outlives the folder of the handler.
+  await appliedSequence(handler).forget();
   if (owner !== null && owner !== handlerVersion(handler)) {
     return `Everything is kept: the service belongs to version ${owner} of the extension.`;
   }

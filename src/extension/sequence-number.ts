@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, win32 } from 'node:path';
 import { runProgram } from '../service/program.ts';
 import { replaceFile } from './replace-file.ts';
@@ -42,6 +42,8 @@ function namesIn(folder: string): readonly string[] {
 export interface AppliedSequence {
   read(): Promise<number | null>;
   write(number: number): Promise<void>;
+  /** For the end of a handler. */
+  forget(): Promise<void>;
 }
 
 /** On Linux a file, which the guest agent copies from the old version of a handler to the new one. */
@@ -56,6 +58,7 @@ export function inFile(folder: string): AppliedSequence {
       }
     },
     write: async (number) => replaceFile(file, `${number}`, 0o600),
+    forget: async () => rmSync(file, { force: true }),
   };
 }
 
@@ -72,6 +75,10 @@ export const registryKey = (folder: string): string =>
 export const registryQuery = (folder: string): readonly string[] => ['query', registryKey(folder), '/v', registryValue];
 export const registryWrite = (folder: string, number: number): readonly string[] => [
   ...['add', registryKey(folder), '/v', registryValue, '/t', 'REG_DWORD', '/d', `${number}`, '/f'],
+];
+/** The key itself belongs to the guest agent. */
+export const registryDelete = (folder: string): readonly string[] => [
+  ...['delete', registryKey(folder), '/v', registryValue, '/f'],
 ];
 
 /** What `reg query` prints: `    SequenceNumber    REG_DWORD    0x5`. */
@@ -91,6 +98,9 @@ export function inRegistry(folder: string, env: NodeJS.ProcessEnv): AppliedSeque
     },
     async write(number) {
       await reg(registryWrite(folder, number));
+    },
+    async forget() {
+      await reg(registryDelete(folder));
     },
   };
 }

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import {
   inFile,
   numberInRegistry,
+  registryDelete,
   registryKey,
   registryQuery,
   registryWrite,
@@ -43,6 +44,9 @@ test('the number that was applied last is kept in a file, whose content may be t
   expect(await applied.read()).toBeNull();
   await applied.write(12);
   expect(await applied.read()).toBe(12);
+  await applied.forget();
+  expect(await applied.read()).toBeNull();
+  await applied.forget();
   for (const [text, number] of [
     ['5\n', 5],
     ['', null],
@@ -60,6 +64,7 @@ test('on Windows it is kept in the registry, below the name and version of the h
   expect(registryKey(folder)).toBe(key);
   expect(registryQuery(folder)).toEqual(['query', key, '/v', 'SequenceNumber']);
   expect(registryWrite(folder, 5).join('|')).toBe(`add|${key}|/v|SequenceNumber|/t|REG_DWORD|/d|5|/f`);
+  expect(registryDelete(folder)).toEqual(['delete', key, '/v', 'SequenceNumber', '/f']);
 });
 
 test.for([
