@@ -1,6 +1,6 @@
 /**
- * A fake of Azure's guest agent for Linux: it unpacks the zip of a handler, and runs the commands of its manifest in the order, and with
- * the files and the environment, that WALinuxAgent 2.12 was observed to use.
+ * A fake of Azure's guest agent: it unpacks the zip of a handler, and runs the commands of its manifest in the order, and with
+ * the files and the environment, that WALinuxAgent 2.12 was observed to use. That of Windows is documented to use the same order.
  */
 
 import {
@@ -14,7 +14,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { readZip } from './read-zip.ts';
 import { faultsOfStatus } from './status-rules.ts';
 
@@ -71,27 +71,80 @@ interface StatusFile {
   };
 }
 
+/** The folders of a guest agent, below its root. */
+interface Layout {
+  readonly library: string;
+  /** Of a version, below the library. */
+  readonly handler: (version: string) => string;
+  readonly config: string;
+  readonly logs: (version: string) => string;
+  readonly events: string;
+  readonly heartbeat: string;
+  /** What else HandlerEnvironment.json has. */
+  readonly more: Readonly<Record<string, string>>;
+  /** The path of a file as the handler sees it. */
+  readonly seen: (root: string, path: string) => string;
+  /** Of its commands. */
+  readonly env: (folder: string, version: string) => Readonly<Record<string, string>>;
+}
+
+const linux: Layout = {
+  library: 'var/lib/waagent',
+  handler: (version) => `${name}-${version}`,
+  config: 'config',
+  logs: () => `var/log/azure/${name}`,
+  events: 'events',
+  heartbeat: 'heartbeat.log',
+  more: {},
+  seen: (_, path) => path,
+  env: (folder, version) => ({
+    AZURE_GUEST_AGENT_EXTENSION_PATH: folder,
+    AZURE_GUEST_AGENT_EXTENSION_VERSION: version,
+    AZURE_GUEST_AGENT_WIRE_PROTOCOL_ADDRESS: '168.63.129.16',
+    AZURE_GUEST_AGENT_EXTENSION_SUPPORTED_FEATURES: '[{"Key":"ExtensionTelemetryPipeline","Value":"1.0"}]',
+  }),
+};
+
+/** Whether that of Windows sets AZURE_GUEST_AGENT_* is not documented: a handler has to do without. */
+const windows: Layout = {
+  library: 'Packages/Plugins',
+  handler: (version) => `${name}/${version}`,
+  config: 'RuntimeSettings',
+  logs: (version) => `WindowsAzure/Logs/Plugins/${name}/${version}`,
+  events: 'Events',
+  heartbeat: 'status/HeartBeat.Json',
+  more: { deploymentid: '', rolename: '', instance: '', hostResolverAddress: '168.63.129.16' },
+  seen: (root, path) => `C:\\${relative(root, path).replaceAll('/', '\\')}`,
+  env: () => ({}),
+};
+
 export type GuestAgent = ReturnType<typeof createGuestAgent>;
 
-/** `root`: below it are the agent's folders. */
-export function createGuestAgent({ root, run }: { readonly root: string; readonly run: Run }) {
-  const library = join(root, 'var/lib/waagent');
-  const logFolder = join(root, 'var/log/azure', name);
+export interface GuestAgentOptions {
+  /** Below it are the agent's folders. On Windows: disk C. */
+  readonly root: string;
+  readonly run: Run;
+  readonly isWindows?: boolean;
+}
+
+export function createGuestAgent({ root, run, isWindows = false }: GuestAgentOptions) {
+  const layout = isWindows ? windows : linux;
+  const library = join(root, layout.library);
+  const logFolderOf = (version: string): string => join(root, layout.logs(version));
   mkdirSync(library, { recursive: true, mode: 0o700 });
+  const known = new Set<string>();
   const calls: { readonly verb: Verb; readonly version: string; readonly code: number }[] = [];
   let number = -1;
   let last: Ended = { code: 0, stdout: '', stderr: '' };
 
-  const folderOf = (version: string): string => join(library, `${name}-${version}`);
-  const stateFile = (version: string): string => join(folderOf(version), 'config/HandlerState');
+  const folderOf = (version: string): string => join(library, layout.handler(version));
+  const configOf = (version: string): string => join(folderOf(version), layout.config);
+  const stateFile = (version: string): string => join(configOf(version), 'HandlerState');
   const stateOf = (version: string): State =>
     existsSync(stateFile(version)) ? (readFileSync(stateFile(version), 'utf8') as State) : 'NotInstalled';
   const setState = (version: string, state: State): void => writeFileSync(stateFile(version), state);
   const versions = (): string[] =>
-    readdirSync(library)
-      .filter((entry) => entry.startsWith(`${name}-`))
-      .map((entry) => entry.slice(name.length + 1))
-      .filter((version) => stateOf(version) !== 'NotInstalled' && stateOf(version) !== 'FailedUpgrade');
+    [...known].filter((version) => stateOf(version) !== 'NotInstalled' && stateOf(version) !== 'FailedUpgrade');
 
   /** Python's zipfile drops all rights; the agent gives root the right to execute, for every file. */
   function unpack(version: string, zip: Buffer): void {
@@ -101,28 +154,33 @@ export function createGuestAgent({ root, run }: { readonly root: string; readonl
       writeFileSync(join(folder, path), content, { mode: 0o644 });
       chmodSync(join(folder, path), 0o744);
     }
-    for (const one of ['config', 'status', 'events']) mkdirSync(join(folder, one), { recursive: true, mode: 0o700 });
-    mkdirSync(join(logFolder, 'events'), { recursive: true });
-    const events = join(logFolder, 'events');
+    for (const one of [layout.config, 'status', 'events'])
+      mkdirSync(join(folder, one), { recursive: true, mode: 0o700 });
+    const logFolder = logFolderOf(version);
+    const events = join(logFolder, layout.events);
+    mkdirSync(events, { recursive: true });
+    const seen = (path: string): string => layout.seen(root, path);
     const handlerEnvironment = {
-      logFolder,
-      configFolder: join(folder, 'config'),
-      statusFolder: join(folder, 'status'),
-      heartbeatFile: join(folder, 'heartbeat.log'),
-      eventsFolder: events,
-      eventsFolder_preview: events,
+      logFolder: seen(logFolder),
+      configFolder: seen(configOf(version)),
+      statusFolder: seen(join(folder, 'status')),
+      heartbeatFile: seen(join(folder, layout.heartbeat)),
+      eventsFolder: seen(events),
+      ...(isWindows ? {} : { eventsFolder_preview: seen(events) }),
+      ...layout.more,
     };
     writeFileSync(
       join(folder, 'HandlerEnvironment.json'),
       JSON.stringify([{ name, version: 1.0, handlerEnvironment }]),
     );
+    known.add(version);
     if (!existsSync(stateFile(version))) setState(version, 'NotInstalled');
   }
 
   function writeSettings(version: string, settings: Settings): void {
     const text =
       settings === undefined ? '' : JSON.stringify({ runtimeSettings: [{ handlerSettings: settings }] }, null, 2);
-    writeFileSync(join(folderOf(version), 'config', `${number}.settings`), text);
+    writeFileSync(join(configOf(version), `${number}.settings`), text);
   }
 
   async function command(verb: Verb, version: string, more: Readonly<Record<string, string>> = {}): Promise<number> {
@@ -130,16 +188,9 @@ export function createGuestAgent({ root, run }: { readonly root: string; readonl
     const manifest = JSON.parse(readFileSync(join(folder, 'HandlerManifest.json'), 'utf8').replace(/^\uFEFF/, ''));
     last = await run({
       line: String(manifest[0].handlerManifest[`${verb}Command`]).replace(/^\//, ''),
-      folder,
+      folder: layout.seen(root, folder),
       timeoutMs: timeouts[verb],
-      env: {
-        AZURE_GUEST_AGENT_EXTENSION_PATH: folder,
-        AZURE_GUEST_AGENT_EXTENSION_VERSION: version,
-        AZURE_GUEST_AGENT_WIRE_PROTOCOL_ADDRESS: '168.63.129.16',
-        AZURE_GUEST_AGENT_EXTENSION_SUPPORTED_FEATURES: '[{"Key":"ExtensionTelemetryPipeline","Value":"1.0"}]',
-        ConfigSequenceNumber: `${number}`,
-        ...more,
-      },
+      env: { ...layout.env(folder, version), ConfigSequenceNumber: `${number}`, ...(isWindows ? {} : more) },
     });
     calls.push({ verb, version, code: last.code });
     for (const one of readdirSync(join(folder, 'status')).filter((entry) => entry.endsWith('.status'))) {
@@ -194,7 +245,6 @@ export function createGuestAgent({ root, run }: { readonly root: string; readonl
 
   return {
     library,
-    logFolder,
     calls,
     folderOf,
     /** The verbs since the last time, with the version of each. */
@@ -246,7 +296,7 @@ export function createGuestAgent({ root, run }: { readonly root: string; readonl
     },
     statusMs: (version: string, of = number): number =>
       statSync(join(folderOf(version), 'status', `${of}.status`), { bigint: false }).mtimeMs,
-    log: (): string => readFileSync(join(logFolder, 'handler.log'), 'utf8'),
+    log: (version = ''): string => readFileSync(join(logFolderOf(version), 'handler.log'), 'utf8'),
   };
 }
 
