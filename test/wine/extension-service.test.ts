@@ -155,6 +155,8 @@ describe.skipIf(whyNoWine !== '')(`the extension with its service on Windows${wh
   test('an update to the next version loses no record', async () => {
     await azure.eventHubs.pause({ drop: true });
     later.push(announce());
+    const polls = azure.imds.polls[vm] ?? 0;
+    await until(() => (azure.imds.polls[vm] ?? 0) > polls + 1, { what: 'a record that the old version cannot send' });
     before = (line) => {
       if (line.endsWith(' uninstall')) azure.imds.remove(long);
     };
