@@ -127,7 +127,7 @@ export async function uninstallHandler(handler: Handler): Promise<Sentences> {
   const { clock, system } = machine;
   const { places } = system;
   const owner = updatedTo(places, clock.now());
-  // A later installation of the same version begins anew, though the registry of Windows outlives the folder of the handler.
+  // The registry of Windows keeps it when the folder of the handler is removed, and the next installation has to begin as the first.
   await appliedSequence(handler).forget();
   if (owner !== null && owner !== handlerVersion(handler)) {
     return `Everything is kept: the service belongs to version ${owner} of the extension.`;

@@ -76,7 +76,7 @@ const arrives = (eventId: string, phase: string) =>
     what: `${phase} of ${eventId} on the event hub`,
   });
 
-/** One story: each test goes on where the one before ended. */
+/** Each test continues from the state in which the one before it ended. */
 describe.skipIf(whyNoWine !== '')(`the extension with its service on Windows${whyNoWine}`, () => {
   /** Announced before the first update begins, with what Azure does to it afterwards. */
   let long = '';
@@ -118,7 +118,7 @@ describe.skipIf(whyNoWine !== '')(`the extension with its service on Windows${wh
     expect((await installed()).service).toMatchObject({ pid: first?.pid, since: first?.since });
   });
 
-  test('new settings restart the service with them', async () => {
+  test('new settings restart the Windows service with them', async () => {
     const { service: first } = await installed();
     const settings = settingsWith({ log: { level: 'debug' } });
     expect(await agent.apply('1.0.0', Buffer.of(), settings)).toEqual(ready);
@@ -177,7 +177,7 @@ describe.skipIf(whyNoWine !== '')(`the extension with its service on Windows${wh
     expect(new Set(hubRecords(azure).map(({ streamId }) => streamId)).size).toBe(1);
   });
 
-  test('a removal leaves nothing', async () => {
+  test('a removal leaves neither files nor keys of the registry', async () => {
     expect(await agent.remove('1.2.0')).toEqual(ready);
     expect(agent.takeCalls()).toEqual(['disable 1.2.0', 'uninstall 1.2.0']);
     const left = (): readonly string[] =>
