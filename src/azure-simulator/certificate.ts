@@ -1,4 +1,4 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey, randomUUID, X509Certificate } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -82,7 +82,9 @@ async function generatePair(hosts: readonly string[]): Promise<Pair> {
   // An hour of slack: a VM whose clock is stepped back must not find the certificate "not yet valid".
   const notBeforeDate = new Date(Date.now() - 3_600_000);
   const elliptic = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256', notBeforeDate } as const;
-  const authority = await generate([{ name: 'commonName', value: 'Azure simulator authority' }], {
+  // A name of its own: OpenSSL finds the issuer by name, and of two authorities with one name a client tries only the first.
+  const name = `Azure simulator authority ${randomUUID()}`;
+  const authority = await generate([{ name: 'commonName', value: name }], {
     ...elliptic,
     extensions: [
       { name: 'basicConstraints', cA: true, critical: true },

@@ -21,6 +21,8 @@ export interface PlayOptions {
   readonly onImpact?: (impact: Impact) => void;
   /** However fast it is played, an impact is at least so long, if it is that long in reality. Default 0. */
   readonly minimumImpactSeconds?: number;
+  /** Awaited before each step that waits, when its time has come: holds the play until what it shows has been observed. */
+  readonly beforeStep?: (step: Step) => Promise<void>;
   /** Ends the play where it is; what is listed then stays listed. */
   readonly signal?: AbortSignal;
 }
@@ -41,7 +43,7 @@ export interface Play {
 
 /** Plays a scenario; resolves when it has ended or is aborted, and rejects only on a faulty scenario. */
 export async function playScenario(stage: Stage, scenario: Scenario, options: PlayOptions = {}): Promise<Play> {
-  const { speed = 1, minimumStepSeconds = 0, minimumImpactSeconds = 0, onImpact, signal } = options;
+  const { speed = 1, minimumStepSeconds = 0, minimumImpactSeconds = 0, onImpact, beforeStep, signal } = options;
   const { imds } = stage;
   const vms = cast(imds, scenario, options.vms);
   const eventIds = new Map<string, string>();
@@ -94,7 +96,10 @@ export async function playScenario(stage: Stage, scenario: Scenario, options: Pl
   for (const step of scenario.steps) {
     const waitMs = Math.max((step.afterSeconds * 1000) / speed, minimumStepSeconds * 1000);
     // Nothing is awaited before a step that follows at once: a poll could come in between.
-    if (step.afterSeconds > 0) await wait(imds, waitMs, () => isApproved(step), signal);
+    if (step.afterSeconds > 0) {
+      await wait(imds, waitMs, () => isApproved(step), signal);
+      if (!signal?.aborted) await beforeStep?.(step);
+    }
     if (signal?.aborted) return { over: false, eventIds: [...eventIds.values()] };
     act(step);
   }

@@ -1,6 +1,10 @@
 import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { connect } from 'node:tls';
 import { expect, test } from 'vitest';
 import { makeCertificate } from '../../src/azure-simulator/certificate.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
@@ -38,4 +42,16 @@ test('a directory keeps both, the key readable by its owner only, until they no 
   expect(again.key, 'a key of another certificate').not.toBe(key);
   writeFileSync(join(directory.path, 'ca.pem'), 'torn');
   expect((await makeCertificate({ directory: directory.path })).ca).toContain('BEGIN CERTIFICATE');
+});
+
+test('a client that trusts several simulators reaches each', async () => {
+  const [first, second] = await Promise.all([makeCertificate(), makeCertificate()]);
+  await using server = createServer({ key: second.key, cert: second.cert }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const socket = connect({ port, host: '127.0.0.1', ca: [first.ca, second.ca] });
+  await once(socket, 'secureConnect');
+  expect(socket.authorized).toBe(true);
+  socket.destroy();
+  await Promise.all([first.remove(), second.remove()]);
 });

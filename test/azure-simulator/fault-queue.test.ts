@@ -6,6 +6,7 @@ test('a fault is played the requested number of times, or until it is cleared or
   expect(faults.take()).toBeNull();
   faults.set('twice', 2);
   expect([faults.take(), faults.take(), faults.take()]).toEqual(['twice', 'twice', null]);
+  expect(faults.played).toBe(2);
   faults.set('for ever');
   expect([faults.take(), faults.take()]).toEqual(['for ever', 'for ever']);
   faults.set('instead', 1);

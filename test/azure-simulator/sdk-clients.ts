@@ -9,7 +9,7 @@ export function useSimulator({ ca, imds }: AzureSimulator): void {
   process.env.AZURE_POD_IDENTITY_AUTHORITY_HOST = imds.url;
 }
 
-const retryOptions = { maxRetries: 0, timeoutInMs: 2_000 };
+const retryOptions = { maxRetries: 0, timeoutInMs: 20_000 };
 
 export type Transport = 'tls' | 'websockets' | 'connection string';
 

@@ -5,6 +5,7 @@ import type { Link } from './links.ts';
 export function speakLikeTheService(connection: Connection): void {
   tolerateLateFrames(connection);
   tolerateGapsInDeliveryIds(connection);
+  reportEachOutcome(connection);
   keepMessagesEncoded(connection);
   writeFullFrames(connection);
 }
@@ -72,10 +73,32 @@ function tolerateGapsInDeliveryIds(connection: Connection): void {
   };
 }
 
+/**
+ * rhea reports outcomes of one moment as a range, and does not compare the first two of it: an accepted delivery behind a rejected one
+ * would be reported as rejected. Here each has a frame of its own.
+ */
+function reportEachOutcome(connection: Connection): void {
+  const handle: (frame: Frame) => void = connection.on_begin.bind(connection);
+  connection.on_begin = (frame: Frame) => {
+    handle(frame);
+    const session: Session | undefined = connection.remote_channel_map[frame.channel];
+    if (session === undefined) return;
+    const { incoming } = session;
+    const process = incoming.process.bind(incoming);
+    incoming.process = (of) => {
+      for (const delivery of incoming.updated.splice(0)) {
+        incoming.updated = [delivery];
+        process(of);
+      }
+      process(of);
+    };
+  };
+}
+
 /** The part of rhea's own objects that is used. */
 interface Session {
   readonly remote: { readonly handles: Readonly<Record<number, { readonly _incomplete?: unknown }>> };
-  readonly incoming: { next_delivery_id?: number };
+  readonly incoming: { next_delivery_id?: number; updated: unknown[]; process(session: unknown): void };
 }
 
 interface Transfer {

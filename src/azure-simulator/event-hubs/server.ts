@@ -39,6 +39,8 @@ export interface EventHubsSimulator {
   readonly connectionsOpened: number;
   /** Until cleared with `null`, or `times` times. */
   fault(fault: EventHubsFault | null, times?: number): void;
+  /** On how many occasions a fault was played. */
+  readonly faultsPlayed: number;
   /** From now on takes in no more than this; what is too much is refused as throttled. `null`, as in the beginning: anything. */
   limit(limit: IngressLimit | null): void;
   /** Refuses new connections until `resume`; `drop` breaks the open ones too. */
@@ -122,6 +124,9 @@ export async function startEventHubs(
       return opened;
     },
     fault: (one, times) => faults.set(one, times),
+    get faultsPlayed() {
+      return faults.played;
+    },
     limit: throttle.limit,
     async pause({ drop = false } = {}) {
       await listeners.pause();

@@ -45,6 +45,8 @@ export interface ImdsSimulator
   fault(target: ImdsTarget, fault: Fault | null, times?: number): void;
   /** Requests for scheduled events (GET) per VM name. */
   readonly polls: Readonly<Record<string, number>>;
+  /** Of those, the ones that were answered with the document, and not with an error or a fault. */
+  readonly documentsSent: Readonly<Record<string, number>>;
   /** All requests for a target, of all VMs or of one. */
   requests(target: ImdsTarget, vm?: string): number;
   /** As if that VM had approved it: the event starts for all of its resources. */
@@ -91,6 +93,7 @@ export async function startImds(options: ImdsOptions): Promise<{ imds: ImdsSimul
     versions: createFaultQueue<Fault>(),
   };
   const polls: Record<string, number> = {};
+  const documentsSent: Record<string, number> = {};
   const counts = new Map<string, number>();
   const approvals: { at: Date; vm: string; eventId: string }[] = [];
   const settings: Settings = { etag: false, dateShiftMs: 0, versions: instanceVersions, identities: null };
@@ -130,7 +133,8 @@ export async function startImds(options: ImdsOptions): Promise<{ imds: ImdsSimul
     const known = vms.get(found.vmName);
     const { name } = known.vm;
     const method = message.method ?? 'GET';
-    if (target === 'scheduledevents' && method === 'GET') polls[name] = (polls[name] ?? 0) + 1;
+    const isPoll = target === 'scheduledevents' && method === 'GET';
+    if (isPoll) polls[name] = (polls[name] ?? 0) + 1;
     for (const key of [target, `${target} ${name}`]) counts.set(key, (counts.get(key) ?? 0) + 1);
     const fault = faults[target].take();
     const good = await answer(found, known, {
@@ -139,6 +143,8 @@ export async function startImds(options: ImdsOptions): Promise<{ imds: ImdsSimul
       headers: message.headers,
       body: body.toString('utf8'),
     });
+    const isDocument = fault === null && (good.status === 200 || good.status === 304);
+    if (isPoll && isDocument) documentsSent[name] = (documentsSent[name] ?? 0) + 1;
     const azureTime = now() + settings.dateShiftMs + 1000 * known.vm.clockOffsetSeconds;
     response.setHeader('date', new Date(azureTime).toUTCString());
     if (fault === null) write(response, good);
@@ -171,6 +177,7 @@ export async function startImds(options: ImdsOptions): Promise<{ imds: ImdsSimul
     limitRate: limit.set,
     fault: (target, fault, times) => faults[target].set(fault, times),
     polls,
+    documentsSent,
     requests: (target, vm) => counts.get(vm === undefined ? target : `${target} ${vm}`) ?? 0,
     approve,
     approvals,

@@ -20,6 +20,7 @@ const fits: Readonly<Record<string, (value: unknown) => boolean>> = {
   dynamic: () => true,
 };
 
+// assumption: logs-types
 /**
  * The first value of `rows` that its column cannot hold, as a sentence; null when all fit. Null fits everywhere.
  *

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
+import { gzip } from 'node:zlib';
 import type { Certificate } from '../certificate.ts';
 import type { ErrorLog } from '../errors.ts';
 import { createFaultQueue } from '../fault-queue.ts';
@@ -53,6 +53,8 @@ export interface LogsIngestionSimulator {
   readonly streams: readonly string[];
   /** What the table of `stream` (default: the first) holds, in order of arrival, copies included. */
   rows(stream?: string): readonly Row[];
+  /** When each of these rows arrived, in the same order. */
+  arrivals(stream?: string): readonly Date[];
   readonly requests: readonly LogsRequest[];
   /** Until cleared with `null`, or `times` times. */
   fault(fault: LogsFault | null, times?: number): void;
@@ -88,7 +90,8 @@ export async function startLogsIngestion(
   const { certificate, issuer, log, audience = 'https://monitor.azure.com', now = Date.now } = options;
   const ruleId = options.ruleId ?? 'dcr-00000000000000000000000000000000';
   const streams = new Map<string, readonly Column[] | null>(Object.entries(options.streams ?? defaultStreams));
-  const tables = new Map<string, Row[]>([...streams.keys()].map((stream) => [stream, []]));
+  const newTable = (): { readonly rows: Row[]; readonly arrivals: Date[] } => ({ rows: [], arrivals: [] });
+  const tables = new Map([...streams.keys()].map((stream) => [stream, newTable()]));
   const requests: LogsRequest[] = [];
   const faults = createFaultQueue<LogsFault>();
   const throttle = createRuleThrottle(now);
@@ -99,7 +102,11 @@ export async function startLogsIngestion(
     if (!upload.accepted) return;
     const columns = streams.get(upload.stream);
     const table = tables.get(upload.stream);
-    for (const row of upload.rows) table?.push(columns ? asStored(row, columns, new Date(now())) : row);
+    const at = new Date(now());
+    for (const row of upload.rows) {
+      table?.rows.push(columns ? asStored(row, columns, at) : row);
+      table?.arrivals.push(at);
+    }
   };
 
   const handle = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -159,12 +166,13 @@ export async function startLogsIngestion(
     get streams() {
       return [...streams.keys()];
     },
-    rows: (stream = streamName) => tables.get(stream) ?? [],
+    rows: (stream = streamName) => tables.get(stream)?.rows ?? [],
+    arrivals: (stream = streamName) => tables.get(stream)?.arrivals ?? [],
     requests,
     fault: (fault, times) => faults.set(fault, times),
     declare(stream, columns) {
       streams.set(stream, columns);
-      if (!tables.has(stream)) tables.set(stream, []);
+      if (!tables.has(stream)) tables.set(stream, newTable());
     },
     limit: throttle.limit,
     authorize(clientIds) {
@@ -184,7 +192,10 @@ export async function startLogsIngestion(
 
 const floods = {
   'gzip-bomb': (response: ServerResponse): void => {
-    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(300 * 1024 * 1024)));
+    // Not in this thread, which the other services need meanwhile.
+    gzip(Buffer.alloc(300 * 1024 * 1024), (_, packed) => {
+      if (!response.destroyed) response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed);
+    });
   },
   endless(response: ServerResponse): void {
     const piece = Buffer.alloc(64 * 1024);

@@ -36,6 +36,9 @@ export interface Rule {
 
 /** The API takes 1 MB per call, compressed and uncompressed. https://learn.microsoft.com/azure/azure-monitor/service-limits#logs-ingestion-api */
 export const maxCallBytes = 1_048_576;
+/** Azure names the rule in a refusal by its resource id too. */
+const ruleResourceId =
+  '/subscriptions/8d10da13-8125-4ba9-a717-bf7490507b3d/resourceGroups/simulated/providers/Microsoft.Insights/dataCollectionRules/simulated';
 const apiVersions = ['2021-11-01-preview', '2023-01-01'];
 
 /** Judges one `POST /dataCollectionRules/{id}/streams/{stream}`: address, token, role, size, limit, format, columns, in this order. */
@@ -64,7 +67,7 @@ export async function judge(request: UploadRequest, rule: Rule): Promise<Upload>
     return refuse(
       403,
       'OperationFailed',
-      `The authentication token provided does not have access to ingest data for the data collection rule with immutable Id '${ruleId}': ${clientId} lacks the role Monitoring Metrics Publisher.`,
+      `The authentication token provided does not have access to ingest data for the data collection rule with immutable Id '${ruleId}' PipelineAccessResult: AccessGranted: False, IsRbacPresent: False, IsDcrDceBindingValid: , DcrArmId: ${ruleResourceId}, Message: ${clientId} lacks the role Monitoring Metrics Publisher.`,
     );
   }
   const columns = rule.streams.get(stream);

@@ -18,7 +18,7 @@ describe('the partition of a key', () => {
       fc.property(key, fc.integer({ min: 1, max: 2_000 }), (partitionKey, partitions) => {
         expect(partitionOfKey(partitionKey, partitions)).toBe(sdk.mapPartitionKeyToId(partitionKey, partitions));
       }),
-      { numRuns: runs('partition keys', { quick: 500, full: 2_000 }) },
+      { numRuns: runs('partition keys', { quick: 100, full: 2_000 }) },
     );
   });
 

@@ -60,3 +60,16 @@ test('every field of an answer is on the wire, for clients that read by position
   await namespace.close();
   expect(namespace.errors).toEqual([]);
 });
+
+test('an accepted event beside a rejected one of the same moment is reported as accepted', async () => {
+  const namespace = await startNamespace();
+  const connection = open(namespace.eventHubs);
+  await putToken(connection, signature(namespace.eventHubs));
+  const sender = (await attach(connection, 'vm-lifecycle')) as Sender;
+  namespace.eventHubs.fault({ reject: 'com.microsoft:argument-error', when: (body) => body.length === 1 });
+  const outcomes: string[] = [];
+  for (const name of ['accepted', 'rejected']) sender.on(name, () => outcomes.push(name));
+  for (const bytes of [1, 2, 3]) sender.send(event(bytes), undefined, 0);
+  await expect.poll(() => outcomes).toEqual(['rejected', 'accepted', 'accepted']);
+  await namespace.close();
+});

@@ -64,6 +64,18 @@ describe('the simulated Logs Ingestion API and the real SDK', () => {
     expect(azure.logAnalytics.requests.at(-1)).toMatchObject({ status: 204, rows: 2 });
   });
 
+  test('each row has the time at which it arrived', async () => {
+    const before = Date.now();
+    const rows = azure.logAnalytics.rows().length;
+    await upload([{ Name: 'first' }, { Name: 'second' }]);
+    await upload([{ Name: 'third' }]);
+    const arrivals = azure.logAnalytics.arrivals().slice(rows).map(Number);
+    expect(arrivals).toHaveLength(3);
+    expect(arrivals[0]).toBeGreaterThanOrEqual(before);
+    expect(arrivals[1]).toBe(arrivals[0]);
+    expect(arrivals[2]).toBeGreaterThanOrEqual(Number(arrivals[1]));
+  });
+
   test('declared columns are stored, others dropped, and a wrong type refuses the entire call', async () => {
     const stream = 'Custom-B_CL';
     expect(await upload([{ Number: 7, Other: 1 }], { stream })).toBe('204');
