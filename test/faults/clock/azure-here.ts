@@ -1,0 +1,45 @@
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import type { AccessToken, TokenCredential } from '@azure/identity';
+import type { AzureSimulator } from '../../../src/azure-simulator/index.ts';
+import { silentLog } from '../../../src/log.ts';
+import type { OpenSenders } from '../../../src/sender/senders.ts';
+import type { FaultContext } from '../fault-test.ts';
+import { fromSources } from '../sources.ts';
+
+/** Lets this process trust the simulated services. */
+export const trust = ({ ca }: AzureSimulator): void => setDefaultCACertificates([...getCACertificates('default'), ca]);
+
+/** Tokens of the simulator. Microsoft's library keeps the first token host of a process, and here one simulator follows another. */
+export const tokensOf = ({ imds }: AzureSimulator): TokenCredential => ({
+  async getToken(scopes): Promise<AccessToken> {
+    const resource = String(scopes).replace(/\/\.default$/, '');
+    const query = new URLSearchParams({ 'api-version': '2018-02-01', resource });
+    const answer = await fetch(`${imds.url}/metadata/identity/oauth2/token?${query}`, {
+      headers: { Metadata: 'true' },
+    });
+    const { access_token: token, expires_on: expiresOn } = (await answer.json()) as Record<string, string>;
+    return { token: String(token), expiresOnTimestamp: 1000 * Number(expiresOn) };
+  },
+});
+
+/** All sinks in this process, with the real libraries. */
+export const sendersHere =
+  (context: Pick<FaultContext, 'sources'>, azure: AzureSimulator): OpenSenders =>
+  async ({ config, clock, near }) => {
+    const { createCredential } = await fromSources(context, 'azure/credential.ts');
+    const { configuredSinks } = await fromSources(context, 'sinks/registry.ts');
+    const credential = createCredential({ source: tokensOf(azure), clock, log: silentLog });
+    const sinks = await Promise.all(
+      configuredSinks(config.sinks).map(({ sink, section }) => sink.open(section, { credential, clock, near })),
+    );
+    return {
+      sinks,
+      heartbeats: [],
+      credential,
+      facts: () => [],
+      async close() {
+        await Promise.all(sinks.map((sink) => sink.close()));
+        credential.close();
+      },
+    };
+  };
