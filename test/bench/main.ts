@@ -1,17 +1,42 @@
 import { parseArgs } from 'node:util';
+import { decide } from './decide.ts';
 import { drain } from './drain.ts';
+import { fleet } from './fleet/fleet.ts';
 import { footprint } from './footprint.ts';
 import { latency } from './latency.ts';
 import { page } from './page.ts';
 
+const usage = `npm run bench -- <footprint|drain|latency|page|decide> [--starts 3] [--seconds 20]
+npm run bench -- fleet [--vms 1000,10000] [--only zone,spot] [--svg FILE] [--seed 1]
+`;
+
 /** `npm run bench -- <name>`: figures of this machine, for people to read; nothing is asserted. */
-const benches = { footprint, drain, latency, page };
+const benches = { footprint, drain, latency, page, decide };
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { starts: { type: 'string', default: '3' }, seconds: { type: 'string', default: '20' } },
+  options: {
+    starts: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '20' },
+    vms: { type: 'string', default: '1000,10000' },
+    only: { type: 'string', default: '' },
+    svg: { type: 'string' },
+    seed: { type: 'string', default: '1' },
+  },
 });
-const bench = Object.entries(benches).find(([name]) => name === positionals[0])?.[1];
-if (bench) await bench({ starts: Number(values.starts), seconds: Number(values.seconds) });
-else process.stderr.write(`npm run bench -- <${Object.keys(benches).join('|')}> [--starts 3] [--seconds 20]\n`);
-process.exit(bench ? 0 : 2);
+const [name] = positionals;
+const bench = Object.entries(benches).find(([one]) => one === name)?.[1];
+if (name === 'fleet') {
+  const vms = values.vms.split(',').map(Number);
+  await fleet({
+    vms,
+    only: values.only.split(',').filter(Boolean),
+    svg: values.svg ?? null,
+    seed: Number(values.seed),
+  });
+} else if (bench) await bench({ starts: Number(values.starts), seconds: Number(values.seconds) });
+else {
+  process.stderr.write(usage);
+  process.exit(2);
+}
+process.exit(0);

@@ -23,7 +23,8 @@ export function figuresOf(pid: number): ProcessFigures {
   return { residentMb: sum('anonymousMb') + backed, anonymousMb: sum('anonymousMb'), cpuMs: sum('cpuMs') };
 }
 
-const childrenOf = (pid: number): number[] =>
+/** Process ids of the children that the first thread started. */
+export const childrenOf = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
 
 function figuresOfOne(pid: number): ProcessFigures {
