@@ -2,17 +2,26 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 
-/** Something the project relies on and no test can show. */
+/** Something the project relies on and its tests cannot show. */
 export interface Assumption {
   readonly id: string;
   readonly on: Place;
   readonly claim: string;
-  /** Paths or patterns from the root of the repository. */
+  /** Paths or patterns from the root of the repository: the files that rely on it. They name its id. */
   readonly where: readonly string[];
+  /** Links to documentation, `observed by others: <link>`, or `our inference`. */
+  readonly source: readonly string[];
   readonly verify: string;
   /** PowerShell on `windows`, bash elsewhere. */
   readonly commands?: string;
+  /** What is no longer true of this project if the claim is false. */
+  readonly breaks: string;
+  /** What to do then. */
   readonly otherwise: string;
+  /** Ids of the steps of an acceptance run each of which can prove or refute it. */
+  readonly provedBy?: readonly string[];
+  /** Why no step can. Exactly one of these two is set. */
+  readonly manual?: string;
 }
 
 type Place = 'azure' | 'windows' | 'linux';
@@ -47,15 +56,17 @@ export function untriedPage(assumptions: readonly Assumption[]): string {
 
 const pageHead = `# Not yet tried
 
-Generated from \`${assumptionsFile}\`, which also has the commands for each row.
+Generated from \`${assumptionsFile}\`, which also has the source of each claim, how to verify it, the commands, and what to do if it is false.
 
 Nothing of this project has run in Azure yet. The assumptions below come from documentation or from other projects, and only a real deployment or a
-real machine can confirm them.
+real machine can confirm them. Where the third column names steps, an
+[acceptance run](acceptance.md) carries them out; the other rows need a person.
 `;
 
-const tableHead = '| assumption | where | how to verify | if it does not hold |\n|---|---|---|---|';
+const tableHead = '| assumption | where | how it is proved | if it is false |\n|---|---|---|---|';
 
-function rowOf({ id, claim, where, verify, otherwise }: Assumption): string {
-  const paths = where.map((path) => `\`${path}\``).join(', ');
-  return `| \`${id}\`: ${[claim, paths, verify, otherwise].map((text) => text.trim().replaceAll('|', '\\|')).join(' | ')} |`;
+function rowOf({ id, claim, where, provedBy, manual = '', breaks }: Assumption): string {
+  const listed = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
+  const proof = provedBy ? `step${provedBy.length > 1 ? 's' : ''} ${listed(provedBy)}` : `a person: ${manual}`;
+  return `| \`${id}\`: ${[claim, listed(where), proof, breaks].map((text) => text.trim().replaceAll('|', '\\|')).join(' | ')} |`;
 }

@@ -42,7 +42,8 @@ describe('every line for the Azure CLI is found', () => {
   /** By `git grep`, which shares nothing with the extraction: path and line of each place. */
   const { stdout } = spawnSync(
     'git',
-    ['grep', '--untracked', '-nIoP', '\\baz (?=[a-z$])', '--', ':!test', ':!CHANGELOG.md'],
+    // The acceptance run makes its argument lists in functions, each of which its own tests put to the parser.
+    ['grep', '--untracked', '-nIoP', '\\baz (?=[a-z$])', '--', ':!test', ':!CHANGELOG.md', ':!infra/acceptance/*.ts'],
     {
       cwd: root,
       encoding: 'utf8',

@@ -12,7 +12,7 @@ const place = join(
     .trim()
     .replace('==', '-'),
 );
-const python = join(place, 'bin/python');
+export const python = join(place, 'bin/python');
 
 /** Null when the Azure CLI is installed; otherwise the reason why not. */
 export function whyNoAzureCli(): string | null {

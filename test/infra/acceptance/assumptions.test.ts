@@ -25,12 +25,24 @@ const isText = (value: unknown): boolean => typeof value === 'string' && value.t
 
 /** What is wrong with the form of an assumption, each a phrase. */
 function faultsOf(one: Assumption): readonly string[] {
-  const fields = ['id', 'on', 'claim', 'where', 'verify', 'commands', 'otherwise'];
+  const fields = [
+    'id',
+    'on',
+    'claim',
+    'where',
+    'verify',
+    'commands',
+    'otherwise',
+    'source',
+    'breaks',
+    'provedBy',
+    'manual',
+  ];
   return [
     ...Object.keys(one)
       .filter((field) => !fields.includes(field))
       .map((field) => `${field} is not known`),
-    ...(['id', 'claim', 'verify', 'otherwise'] as const)
+    ...(['id', 'claim', 'verify', 'breaks', 'otherwise'] as const)
       .filter((field) => !isText(one[field]))
       .map((field) => `${field} is missing`),
     ...(/^[a-z][a-z0-9]*(-[a-z0-9]+)+$/.test(one.id) ? [] : ['id is not of words and hyphens']),
@@ -43,8 +55,15 @@ function faultsOf(one: Assumption): readonly string[] {
         ? ['commands are missing']
         : []
       : faultsOfCommands(one)),
+    ...(one.source ?? ['nothing'])
+      .filter((text) => !isSource(text))
+      .map((text) => `source ${text} is neither a link nor our inference`),
+    ...(isText(one.manual) === (one.provedBy?.length ?? 0) > 0 ? ['provedBy or manual, one of them, is needed'] : []),
   ];
 }
+
+const isSource = (text: string): boolean =>
+  text === 'our inference' || /^(observed by others: )?https:\/\/[a-z0-9.-]+\/\S*$/.test(text);
 
 function faultsOfCommands({ on, commands = '' }: Assumption): readonly string[] {
   const text = filledIn(commands);
@@ -55,7 +74,7 @@ function faultsOfCommands({ on, commands = '' }: Assumption): readonly string[] 
 }
 
 test('every assumption is complete, names files that exist, and has commands that its shell can read', () => {
-  expect(assumptions.length).toBeGreaterThan(25);
+  expect(assumptions.length).toBeGreaterThan(150);
   expect(assumptions.flatMap((one) => faultsOf(one).map((fault) => `${one.id}: ${fault}`))).toEqual([]);
 });
 
@@ -73,6 +92,10 @@ test.for<readonly [change: Partial<Assumption>, fault: RegExp]>([
   [{ on: 'linux' }, /^commands are missing$/],
   [{ on: 'linux', commands: 'if true; then' }, /unexpected end of file/],
   [{ on: 'windows', commands: 'Get-Service -Name "bridge' }, /PowerShell cannot read/],
+  [{ breaks: '' }, /^breaks is missing$/],
+  [{ source: ['Microsoft says so'] }, /^source Microsoft says so is neither/],
+  [{ provedBy: ['platform'], manual: 'a person' }, /^provedBy or manual/],
+  [{ provedBy: [], manual: ' ' }, /^provedBy or manual/],
   [{ note: 'x' } as Partial<Assumption>, /^note is not known$/],
 ])('an assumption with %j is refused', ([change, fault]) => {
   const [first] = assumptions;

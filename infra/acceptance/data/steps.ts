@@ -1,0 +1,17 @@
+import type { Step, StepOptions } from '../step.ts';
+import { alertSteps } from './alert-steps.ts';
+import { hubSteps } from './hub-steps.ts';
+import { outageSteps } from './outage-steps.ts';
+import { querySteps } from './query-steps.ts';
+import { readSteps } from './read-steps.ts';
+import { requestSteps } from './refusal-steps.ts';
+
+/** Steps of the phases `read` and `refusals`, with the rights that they need. */
+export const dataSteps = (options: StepOptions): readonly Step[] => [
+  ...(options.against === 'azure' ? alertSteps : []),
+  ...readSteps(options),
+  ...querySteps(options),
+  ...requestSteps(options),
+  ...hubSteps(options),
+  ...outageSteps(options),
+];
