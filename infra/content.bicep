@@ -109,6 +109,7 @@ var eventHubNamespaces = map(shards, shard => {
   resourceId: shard.namespaceResourceId
   resourceType: 'Microsoft.EventHub/namespaces'
   location: shard.location
+  // assumption: hub-connections
   // https://learn.microsoft.com/azure/event-hubs/event-hubs-quotas
   connectionLimit: eventHubSize.skuName == 'Premium' ? 10000 * eventHubSize.capacity : 5000
 })

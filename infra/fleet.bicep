@@ -79,6 +79,7 @@ param unsupportedImages string[] = [
 @description('Optional. Tags of the resources in the resource group of the gallery.')
 param tags tagsType = {}
 
+// assumption: policy-states-ids
 // Policy states from Resource Graph, which returns 1,000 rows a page and supports paging only for rows with an id:
 // https://learn.microsoft.com/azure/governance/resource-graph/concepts/work-with-data#paging-results
 // Without its extension, `az graph` prompts to install it, and its output would be read as the first row.
@@ -96,6 +97,7 @@ func listed(list string) string[] =>
 var auditUserInitiatedEvents = userInitiatedEvents == 'platformApproves'
 
 // Every rule for a kind of resource starts with the same conditions, which select the eligible resources.
+// assumption: policy-new-vm, policy-older-api-versions, policy-two-modifiers, policy-update-one-application
 var virtualMachineRules = concat(
   [
     loadJsonContent('policy/identity-virtual-machine.json')
@@ -103,10 +105,12 @@ var virtualMachineRules = concat(
     loadJsonContent('policy/update-virtual-machine.json')
     loadJsonContent('policy/uncovered-virtual-machine.json')
   ],
+  // assumption: policy-aliases-scheduled-events
   // Its aliases are newer than the others, and a definition with an alias that a cloud does not know fails the deployment,
   // so it is deployed only if it is needed.
   auditUserInitiatedEvents ? [loadJsonContent('policy/user-events-virtual-machine.json')] : []
 )
+// assumption: policy-scale-set-rest-of-model
 var scaleSetRules = concat(
   [
     loadJsonContent('policy/identity-scale-set.json')
@@ -116,6 +120,7 @@ var scaleSetRules = concat(
   ],
   auditUserInitiatedEvents ? [loadJsonContent('policy/user-events-scale-set.json')] : []
 )
+// assumption: policy-managed-resource-groups, policy-windows-aliases, policy-windows-in-assigned-definition, policy-windows-request
 var eligibleVirtualMachine = loadJsonContent('policy/eligible-virtual-machine.json')
 var eligibleScaleSet = loadJsonContent('policy/eligible-scale-set.json')
 var definitions = concat(

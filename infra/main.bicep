@@ -73,6 +73,7 @@ param retentionDays int = 90
 @maxValue(4383)
 param totalRetentionDays int = 365
 
+// assumption: logs-daily-cap
 @description('Optional. GB a day after which a new workspace stops ingestion until the next day; -1 = no limit. Azure drops rows above the limit.')
 @minValue(-1)
 param dailyQuotaGb int = -1
@@ -145,6 +146,7 @@ var dataExplorerReader = {
   principalType: 'ServicePrincipal'
 }
 
+// assumption: bicep-compiles, bicep-existing-resource
 // Ids of the resources that the modules create, known before the deployment (https://github.com/Azure/bicep/issues/3017): what-if does not
 // show resources that are named after outputs.
 // A resource that uses one of these ids names the module that creates it in dependsOn.

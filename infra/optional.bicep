@@ -56,6 +56,7 @@ var clusterIdParts = split(dataExplorer.?clusterResourceId ?? '', '/')
 var clusterSubscriptionId = hasDataExplorer ? clusterIdParts[2] : subscription().subscriptionId
 var clusterResourceGroupName = hasDataExplorer ? clusterIdParts[4] : resourceGroupName
 
+// assumption: bicep-existing-resource
 // Known before the deployment, so that what-if shows resources that are named after them.
 resource deployedNamespaces 'Microsoft.EventHub/namespaces@2024-01-01' existing = [
   for namespaceName in namespaceNames: {

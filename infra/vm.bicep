@@ -137,6 +137,7 @@ resource virtualMachine 'Microsoft.Compute/virtualMachines@2024-11-01' = {
         : null
     }
     securityProfile: {
+      // assumption: deploy-vm
       securityType: 'TrustedLaunch'
       uefiSettings: {
         secureBootEnabled: true
@@ -184,6 +185,7 @@ resource virtualMachine 'Microsoft.Compute/virtualMachines@2024-11-01' = {
           ]
         }
       : null
+    // assumption: imds-scheduled-events-policy
     // https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events
     scheduledEventsPolicy: userInitiatedEvents == 'platformApproves'
       ? {
@@ -196,6 +198,7 @@ resource virtualMachine 'Microsoft.Compute/virtualMachines@2024-11-01' = {
         }
       : null
     scheduledEventsProfile: {
+      // assumption: imds-terminate
       terminateNotificationProfile: {
         enable: terminateNoticeMinutes > 0
         // Five minutes is Azure's minimum, even if the notice is off.

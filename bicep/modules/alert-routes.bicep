@@ -18,6 +18,7 @@ param namePrefix string
 @description('Required. Who receives which alerts.')
 param routes alertRouteType[]
 
+// assumption: alert-on-vm
 resource processingRules 'Microsoft.AlertsManagement/actionRules@2021-08-08' = [
   for route in routes: {
     name: '${namePrefix}-to-${route.name}'

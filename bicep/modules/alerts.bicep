@@ -50,6 +50,7 @@ param virtualMachines metricTargetType[] = []
 
 var metricTargets = concat(eventHubNamespaces, dataCollectionRules, virtualMachines)
 var watched = flatten(map(metricAlerts, alert =>
+  // assumption: alert-metrics-of-rules
   map(filter(metricTargets, target => target.kind == alert.targetKind), target => {
     alert: alert
     target: target
@@ -75,6 +76,7 @@ resource rowRules 'Microsoft.Insights/scheduledQueryRules@2026-03-01' = [
         ]
       }
       autoMitigate: alert.autoMitigate
+      // assumption: alert-rows, alert-unvalidated
       // The validation of the query does not yet know a table that was created minutes ago, so the first deployment would fail.
       skipQueryValidation: true
       actions: {
@@ -111,6 +113,7 @@ resource logRules 'Microsoft.Insights/scheduledQueryRules@2023-12-01' = [
             query: alert.query
             timeAggregation: alert.?timeAggregation ?? 'Count'
             metricMeasureColumn: alert.?metricMeasureColumn
+            // assumption: alert-on-vm
             resourceIdColumn: alert.?resourceIdColumn
             dimensions: map(alert.?dimensions ?? [], dimension => {
               name: dimension

@@ -68,6 +68,7 @@ var flows = [
   }
 ]
 var errorLogName = 'errors'
+// assumption: logs-errors
 var errorLog = [
   {
     category: 'LogErrors'
@@ -76,6 +77,7 @@ var errorLog = [
 ]
 
 // Two resources, because the property kind of a rule without a kind cannot be empty.
+// assumption: logs-rule-endpoint
 resource publicRule 'Microsoft.Insights/dataCollectionRules@2024-03-11' = if (!isPrivate) {
   name: name
   location: location

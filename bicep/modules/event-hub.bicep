@@ -60,6 +60,7 @@ var identityResourceIds = union(
   empty(capture) ? [] : [capture!.identityResourceId],
   empty(encryptionKey) ? [] : [encryptionKey!.identityResourceId]
 )
+// assumption: deploy-capture
 var captureDescription = {
   enabled: true
   encoding: 'Avro'
@@ -104,6 +105,7 @@ resource namespace 'Microsoft.EventHub/namespaces@2024-01-01' = {
     zoneRedundant: zoneRedundant
     isAutoInflateEnabled: size.maximumThroughputUnits > 0
     maximumThroughputUnits: size.maximumThroughputUnits
+    // assumption: bicep-customer-key
     encryption: empty(encryptionKey)
       ? null
       : {

@@ -49,6 +49,7 @@ resource savedSearches 'Microsoft.OperationalInsights/workspaces/savedSearches@2
       functionAlias: saved.name
       functionParameters: parameters[index]
       version: 2
+      // assumption: bicep-functions-again
       // Without it, Azure refuses a second deployment as a conflict. The resource type has this property elsewhere, where it has no effect.
       #disable-next-line BCP037
       etag: '*'

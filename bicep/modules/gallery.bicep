@@ -18,6 +18,7 @@ param publisherIdentityResourceId string
 @description('Optional. Tags of the gallery.')
 param tags tagsType = {}
 
+// assumption: install-vm-application-config
 resource gallery 'Microsoft.Compute/galleries@2024-03-03' = {
   name: name
   location: location

@@ -48,6 +48,7 @@ resource namespace 'Microsoft.EventHub/namespaces@2024-01-01' existing = {
   }
 }
 
+// assumption: bicep-health-events
 resource topic 'Microsoft.EventGrid/systemTopics@2025-02-15' = {
   name: name
   location: 'global'

@@ -53,6 +53,7 @@ resource created 'Microsoft.OperationalInsights/workspaces@2025-07-01' = if (!ex
     }
     features: {
       disableLocalAuth: true
+      // assumption: logs-no-resource-id
       // Rows have no _ResourceId, so rights on a VM do not grant access to its rows; rights on the workspace or the table do.
       enableLogAccessUsingOnlyResourcePermissions: false
     }

@@ -42,6 +42,7 @@ param eventHubsZoneResourceId string = ''
 @description('Optional. Resource id of the existing private DNS zone for Azure Monitor. Empty: a zone is created, or the organization enters the addresses itself.')
 param monitorZoneResourceId string = ''
 
+// assumption: bicep-private-link
 // x.servicebus.… is reached as x.privatelink.servicebus.…; x.region.ingest.monitor.azure.… in the zone privatelink.monitor.azure.…
 var monitorHost = split(logsIngestionEndpoint, '/')[2]
 var eventHubsZoneName = 'privatelink.${join(skip(split(fullyQualifiedNamespace, '.'), 1), '.')}'

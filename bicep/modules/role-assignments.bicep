@@ -2,6 +2,7 @@ metadata name = 'Role assignments'
 metadata description = 'The roles on one shard: bridges may send to the hub and to the rule, readers may receive from the hub. No other rights, no wider scope.'
 
 // Free of charge; a subscription has a few thousand role assignments.
+// assumption: role-takes-effect
 // New assignments take up to 30 minutes to take effect; until then Azure refuses the bridges, which keep their records and retry.
 // The names are made of scope, principal and role, so a second deployment changes nothing.
 

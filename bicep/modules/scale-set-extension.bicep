@@ -28,6 +28,7 @@ resource scaleSet 'Microsoft.Compute/virtualMachineScaleSets@2024-11-01' existin
   name: scaleSetName
 }
 
+// assumption: install-custom-script-set, windows-package-custom-script
 // The same as on a VM, see vm-extension.bicep. A new instance, and one that was reimaged, runs it from scratch.
 resource extension 'Microsoft.Compute/virtualMachineScaleSets/extensions@2024-11-01' = {
   parent: scaleSet

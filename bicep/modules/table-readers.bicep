@@ -20,6 +20,7 @@ param readers readerType[]
 // https://learn.microsoft.com/azure/azure-monitor/logs/granular-rbac-log-analytics
 var action = 'Microsoft.OperationalInsights/workspaces/tables/data/read'
 var attribute = 'Microsoft.OperationalInsights/workspaces/tables:name'
+// assumption: role-condition-underscore
 var oneOfTheTables = join(
   map(
     items(loadJsonContent('../schema/columns.json').tables),

@@ -40,6 +40,7 @@ var configFileName = 'config.json'
 var unpack = 'tar -xzf ${packageFileName} --strip-components=1'
 var remover = '/opt/scheduled-events-bridge/remove.sh'
 var windowsCommands = loadJsonContent('../../infra/package/windows/commands.json')
+// assumption: install-vm-application, install-vm-application-update, windows-package-vm-application
 // Run by /bin/bash and by cmd.exe. None of it can be changed for a version that is published.
 var commands = {
   Linux: {
@@ -92,6 +93,7 @@ resource application 'Microsoft.Compute/galleries/applications@2024-03-03' = [
   }
 ]
 
+// assumption: install-vm-application-config
 // How a configuration reaches a VM: as the default configuration of the version, of which there is an application for each
 // platform. The gallery reads it while it publishes, by its identity, and Azure brings it to the VM with the package. The
 // other way, a configurationReference on each VM, is read when the VM is deployed, and there identities are not supported

@@ -26,6 +26,7 @@ param configuration string
 param tags tagsType = {}
 
 var packageFileName = last(split(packageUri, '/'))
+// assumption: windows-package-custom-script
 // On Windows a file keeps its path below the container: https://learn.microsoft.com/azure/virtual-machines/extensions/custom-script-windows
 var packagePath = join(skip(split(packageUri, '/'), 4), '/')
 var onWindows = loadJsonContent('../../infra/package/windows/commands.json').customScript
@@ -34,6 +35,7 @@ resource virtualMachine 'Microsoft.Compute/virtualMachines@2024-11-01' existing 
   name: virtualMachineName
 }
 
+// assumption: install-custom-script
 // https://learn.microsoft.com/azure/virtual-machines/extensions/custom-script-linux: on Linux the files of fileUris are in
 // the working directory, named by the last part of their address. An extension runs again when its settings differ, so deploying the same
 // package and configuration again does nothing. Everything is in the protected settings: the identity is read only there.

@@ -13,6 +13,7 @@ import type { Json } from './json.ts';
 import { variables } from './variables.ts';
 import { viewOf } from './views.ts';
 
+// assumption: grafana-lanes
 /** One variable for both: a click leads to the steps of the same event. */
 const variableOf: Readonly<Record<Choice, string>> = {
   EventId: 'EventId',

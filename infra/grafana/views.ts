@@ -108,6 +108,7 @@ const table = ({ styles, chooses }: Table, linkTo: (chooses: Chooses) => string)
 /** The column that `overTime` names the lanes by. */
 const laneColumn = 'VmName';
 
+// assumption: grafana-lanes
 /** Each VM a lane, each state a colour. A lane continues until its next state; `nothing` is transparent. */
 const lanes = (states: Readonly<Record<number, string>>): View => ({
   type: 'state-timeline',

@@ -12,6 +12,7 @@ import {
   type Workbook,
 } from './workbook-json.ts';
 
+// assumption: workbook-queries
 /** How a workbook writes what was chosen. Where all of a list is chosen, its parameter is `'*'`; all subscriptions are `'value::all'`. */
 const words: Words = {
   start: '{TimeRange:start}',

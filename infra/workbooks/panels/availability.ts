@@ -2,6 +2,7 @@ import { asked, askedOfGraph, type ColumnStyle, eventFilters, type Tab, type Wor
 import { eventType, hidden, resource, seconds, time } from './column-styles.ts';
 import { bridges, where } from './sources.ts';
 
+// assumption: query-resource-graph, workbook-merge-below
 /** https://learn.microsoft.com/azure/virtual-machines/resource-graph-availability */
 const availability = (words: Words): string[] => [
   'HealthResources',

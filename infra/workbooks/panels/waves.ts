@@ -43,6 +43,7 @@ const wavesOf = (words: Words): string[] => [
   ]).join('\n')}`,
 ];
 
+// assumption: workbook-composite-bar, workbook-export-default
 /** Table `Lanes`: the VMs of the chosen wave; of the latest one before a click. At most half an hour of the notice is drawn. */
 const lanes = (words: Words): string[] => [
   ...wavesOf(words),

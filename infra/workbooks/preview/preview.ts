@@ -3,7 +3,7 @@ import { fleetRows } from '../../../test/support/fleet-rows/demo-fleet.ts';
 import { type ExecuteOptions, type Kql, openKql } from '../../../test/tools/kql/index.ts';
 import { type Answer, answering } from './answer.ts';
 import type { Answered } from './page.ts';
-import type { Step } from './read-workbook.ts';
+import { clickedIn, type Step } from './read-workbook.ts';
 import { resourceGraph } from './resource-graph.ts';
 
 /** The demo fleet as a workspace, with Azure Resource Graph beside it. */
@@ -35,14 +35,6 @@ export function answerAll(steps: readonly Step[], { kql, tables, now }: DemoFlee
   const answerNamed = answering(steps, kql, { ...chosen, clicked: { ...chosen.clicked, ...clicked } }, tables);
   return steps.map((step) => ({ step, answer: answerNamed(step.name) }));
 }
-
-/** What is chosen before anything was clicked, by the name of the parameter. */
-export const clickedIn = (steps: readonly Step[]): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    steps.flatMap(({ content: { exportParameterName, exportDefaultValue = '' } }) =>
-      exportParameterName === undefined ? [] : [[exportParameterName, exportDefaultValue]],
-    ),
-  );
 
 /** A reboot of several VMs where there is one, a wave that has ended, a resource group in which a bridge is missing, otherwise the first row. */
 function exported(column: string, { rows }: Answer): string {

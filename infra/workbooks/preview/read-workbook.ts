@@ -25,6 +25,14 @@ export const stepsOf = ({ items }: Workbook): Step[] =>
       : [],
   );
 
+/** What is chosen before anything was clicked, by the name of the parameter. */
+export const clickedIn = (steps: readonly Step[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    steps.flatMap(({ content: { exportParameterName, exportDefaultValue = '' } }) =>
+      exportParameterName === undefined ? [] : [[exportParameterName, exportDefaultValue]],
+    ),
+  );
+
 function tabOf({ conditionalVisibility, conditionalVisibilities = [] }: Item): string {
   const conditions = conditionalVisibility ? [conditionalVisibility] : conditionalVisibilities;
   return conditions.find(({ parameterName }) => parameterName === 'SelectedTab')?.value ?? '';

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { withMacros } from '../../../infra/grafana/macros.ts';
 import { grafanaPath, workbookPath } from '../../../infra/workbooks/dashboards.ts';
 import { openDemoFleet } from '../../../infra/workbooks/preview/preview.ts';
 import { readWorkbook, stepsOf, tabsOf } from '../../../infra/workbooks/preview/read-workbook.ts';
 import type { Binding } from '../../tools/kql/index.ts';
-import { asking, columnsRead, type Dashboard, everyPanel, type Panel, rules, withMacros } from './rules.ts';
+import { asking, clicked, columnsRead, type Dashboard, everyPanel, type Panel, rules } from './rules.ts';
 
 const dashboard: Dashboard = JSON.parse(readFileSync(grafanaPath, 'utf8'));
 const workbook = readWorkbook(workbookPath);
@@ -39,7 +40,7 @@ const queries = [
 /** Binding takes long, and every query is bound for several tests. */
 const bound = new Map<string, Binding>();
 function bind(query: string): Binding {
-  const binding = bound.get(query) ?? kql.bind(withMacros(query, from, now));
+  const binding = bound.get(query) ?? kql.bind(withMacros(query, from, now, clicked));
   bound.set(query, binding);
   return binding;
 }

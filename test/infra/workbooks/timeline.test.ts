@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { withMacros } from '../../../infra/grafana/macros.ts';
 import { grafanaPath, workbookPath } from '../../../infra/workbooks/dashboards.ts';
 import { answering } from '../../../infra/workbooks/preview/answer.ts';
-import { clickedIn } from '../../../infra/workbooks/preview/preview.ts';
-import { readWorkbook, stepsOf } from '../../../infra/workbooks/preview/read-workbook.ts';
+import { clickedIn, readWorkbook, stepsOf } from '../../../infra/workbooks/preview/read-workbook.ts';
 import { resourceGraph } from '../../../infra/workbooks/preview/resource-graph.ts';
 import { root } from '../../support/source-tree.ts';
 import { type GivenRow, type Kql, openKql } from '../../tools/kql/index.ts';
-import { asking, withMacros } from '../grafana/rules.ts';
+import { asking, clicked } from '../grafana/rules.ts';
 import type { Case } from './case.ts';
 import { otherCases } from './other-cases.ts';
 import { setCases, wave } from './set-cases.ts';
@@ -52,7 +52,7 @@ test.for([...setCases, ...otherCases])('$panel: $name', ({ columns, rows, ...ask
 test('in Grafana each lane of a wave is the states of a VM over time', () => {
   const now = moment('15 12:00:00');
   const panel = asking(JSON.parse(readFileSync(grafanaPath, 'utf8'))).find(({ type }) => type === 'state-timeline');
-  const query = withMacros(panel?.targets?.[0]?.azureLogAnalytics?.query ?? '', moment('01 12:00:00'), now);
+  const query = withMacros(panel?.targets?.[0]?.azureLogAnalytics?.query ?? '', moment('01 12:00:00'), now, clicked);
   const { rows } = workspace.execute(query, { tables: rowsOf(wave), now: now.toISOString() });
   expect(rows.map((row) => row.map(shortened).join(' '))).toEqual([
     '09:45:00 web_0 1',

@@ -1,3 +1,4 @@
+import { runs } from '../../support/runs.ts';
 import { plannedEvents } from './planned-events.ts';
 import {
   type AzureEvent,
@@ -13,6 +14,12 @@ import {
   second,
   type Vm,
 } from './truth.ts';
+
+/** Of the fleets that tests ask about, each with the same tests. */
+export const seeds: readonly number[] = Array.from(
+  { length: runs('fleets with true answers', { quick: 1, full: 3 }) },
+  (_, n) => n + 1,
+);
 
 /** The fleet is observed from then on: longer than the lookback of queries. */
 const begin: Ms = now - 34 * day;

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { around, differences, openFleet, type Row } from './answers.ts';
+import { seeds } from './fleet.ts';
 import { isOpen, type Known, lastingOf, reportedIn, sum } from './known.ts';
 import { ago, appearedAt, day, hour, impactOn, isCanceled, minute, now, type Span, second } from './truth.ts';
 
 const overlap = (a: Span, b: Span): Span => ({ from: Math.max(a.from, b.from), to: Math.min(a.to, b.to) });
 
 /** What the pack says of what has been, against what truly happened. */
-describe.each([1, 2, 3])('the history of fleet %i', (seed) => {
+describe.each(seeds)('the history of fleet %i', (seed) => {
   const { fleet, ask } = openFleet(seed);
   const known = reportedIn(fleet);
   const ofMonth = known.filter(({ event }) => event.removedAt > now - 30 * day);

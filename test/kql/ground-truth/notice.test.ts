@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { around, differences, openFleet, type Row } from './answers.ts';
+import { seeds } from './fleet.ts';
 import { type Known, reportedIn, sum } from './known.ts';
 import { type AzureEvent, day, impactOn, minute, second } from './truth.ts';
 
@@ -12,7 +13,7 @@ const documented: Readonly<Record<AzureEvent['type'], number>> = {
 };
 
 /** What the pack says of warnings, and of what was down together, against what truly happened. */
-describe.each([1, 2, 3])('the notice of the events of fleet %i', (seed) => {
+describe.each(seeds)('the notice of the events of fleet %i', (seed) => {
   const { fleet, ask } = openFleet(seed);
   const { now } = fleet;
   const began = reportedIn(fleet).filter(({ beganAt, isStartReported }) => beganAt !== null || isStartReported);

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { around, differences, openFleet, type Row } from './answers.ts';
+import { seeds } from './fleet.ts';
 import { isOpen, type Known, reportedIn } from './known.ts';
 import { runningOf } from './sightings.ts';
 import { day, hour, minute } from './truth.ts';
 
 /** What the pack says of current and coming events, against what truly happened. */
-describe.each([1, 2, 3])('the events in progress in fleet %i', (seed) => {
+describe.each(seeds)('the events in progress in fleet %i', (seed) => {
   const { fleet, ask } = openFleet(seed);
   const { now } = fleet;
   const known = reportedIn(fleet);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { around, differences, openFleet, type Row } from './answers.ts';
+import { seeds } from './fleet.ts';
 import { reportedIn, sum } from './known.ts';
 import { recordsOf } from './records.ts';
 import { usualDelay } from './rows.ts';
@@ -10,7 +11,7 @@ const recordsSince = (fleet: Fleet, days: number) =>
   recordsOf(fleet).filter(({ at }) => at > fleet.now - days * day && at < fleet.now - minute);
 
 /** What the pack says of the way of records to the table, and of how many events there were, against what truly happened. */
-describe.each([1, 2, 3])('the way of records in fleet %i', (seed) => {
+describe.each(seeds)('the way of records in fleet %i', (seed) => {
   const { fleet, ask } = openFleet(seed);
 
   test('pipeline-integrity misses nothing where nothing was lost, through copies, updates, lost state and outages', () => {

@@ -2,7 +2,7 @@ import { parse as parseYaml } from 'yaml';
 import { evaluatedFunctions } from './evaluated-functions.ts';
 import { type Project, resolvePath } from './project.ts';
 import { objectOf } from './resource-shape.ts';
-import { type BicepFile, declared, type Expression, type Module, plainText } from './syntax.ts';
+import { type BicepFile, declared, type Expression, type Module, plainText, type Resource } from './syntax.ts';
 
 type Locals = ReadonlyMap<string, unknown>;
 type Of<K extends Expression['kind']> = Extract<Expression, { kind: K }>;
@@ -25,6 +25,16 @@ export interface Evaluation {
  */
 export type EvaluationMode = 'strict' | 'lenient';
 
+/** What Azure answers during a deployment; each value stands where text in «» would. */
+export interface AzureValues {
+  /** What the name of a resource comes to; a list of them for a loop. */
+  resource(resource: Resource, evaluation: Evaluation): unknown;
+  /** A function that only Azure can evaluate, such as `subscription()`. */
+  call(name: string, given: readonly unknown[]): unknown;
+  /** The same for a module that is deployed to this scope; undefined for one that has none of its own. */
+  within(scope: unknown): AzureValues;
+}
+
 /** What a name of Azure's comes to: a text that says which. */
 const onlyAzureKnows = (what: string): string => `«${what}»`;
 const isOpaque = (value: unknown): value is string => typeof value === 'string' && /^«.*»$/.test(value);
@@ -35,10 +45,11 @@ export function evaluateFile(
   path: string,
   given: Readonly<Record<string, unknown>>,
   mode: EvaluationMode = 'strict',
+  azure: AzureValues | null = null,
 ): Evaluation {
   const file = project.file(path);
   if (file === null) throw new Error(`there is no file ${path}`);
-  return evaluationOf(file, project, given, mode === 'lenient');
+  return evaluationOf(file, project, given, mode === 'lenient', azure);
 }
 
 function evaluationOf(
@@ -46,6 +57,7 @@ function evaluationOf(
   project: Project,
   given: Readonly<Record<string, unknown>>,
   isLenient: boolean,
+  azure: AzureValues | null,
 ): Evaluation {
   const { path } = file;
   const values = new Map<string, unknown>(Object.entries(given));
@@ -60,6 +72,7 @@ function evaluationOf(
       if (own !== undefined) return evaluate(own.body, new Map(own.takes.map((taken, n) => [taken.name, values[n]])));
       const source = importedFrom(name);
       if (source !== null) return source.from.call(source.name, values);
+      if (azure !== null) return azure.call(name, values);
       return onlyAzureKnows(`${name}(${values.map((value) => JSON.stringify(value)).join(', ')})`);
     },
     output(name) {
@@ -87,21 +100,27 @@ function evaluationOf(
     if (variable !== undefined) return evaluate(variable.value, new Map());
     const source = importedFrom(name);
     if (source !== null) return source.from.value(source.name);
+    const resource = azure === null ? undefined : declared(file, 'resource').find((one) => one.name === name);
+    if (azure !== null && resource !== undefined) return azure.resource(resource, evaluation);
     const module = isLenient ? undefined : declared(file, 'module').find((one) => one.name === name);
     if (module === undefined) return onlyAzureKnows(name);
     const deployed = evaluation
       .bodies(name)
-      .map(({ params = {} }) => ({ outputs: outputsOf(module, params as object) }));
+      .map(({ params = {}, scope }) => ({ outputs: outputsOf(module, params as object, scope) }));
     return module.body.kind === 'loop' ? deployed : (deployed[0] ?? onlyAzureKnows(name));
   }
 
   /** The outputs of a module, each evaluated when it is read. */
-  function outputsOf(module: Module, params: object): object {
+  function outputsOf(module: Module, params: object, scope: unknown): object {
     const path = resolvePath(file, module.path);
     const given = Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null));
     const of = project.file(path);
     const names = of === null ? [] : declared(of, 'output').map((output) => output.name);
-    const get = (name: string) => () => evaluateFile(project, path, given).output(name);
+    let deployed: Evaluation | null = null;
+    const get = (name: string) => () => {
+      deployed ??= evaluateFile(project, path, given, 'strict', azure?.within(scope) ?? null);
+      return deployed.output(name);
+    };
     return Object.defineProperties(
       {},
       Object.fromEntries(names.map((name) => [name, { enumerable: true, get: get(name) }])),

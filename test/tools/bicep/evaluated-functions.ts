@@ -34,6 +34,8 @@ export const evaluatedFunctions: Readonly<Record<string, (...given: readonly Jso
   first: (whole) => (typeof whole === 'string' ? whole.slice(0, 1) : (list(whole)[0] ?? null)),
   flatten: (lists) => list(lists).flatMap(list),
   format: (pattern, ...given) => text(pattern).replace(/\{(\d+)\}/g, (_, n) => text(given[Number(n)])),
+  indexOf: (whole, part) =>
+    Array.isArray(whole) ? whole.indexOf(part) : text(whole).toLowerCase().indexOf(text(part).toLowerCase()),
   int: (value) => Number.parseInt(text(value), 10),
   items: (object) =>
     Object.entries(record(object))
@@ -42,6 +44,8 @@ export const evaluatedFunctions: Readonly<Record<string, (...given: readonly Jso
   join: (items, by) => list(items).map(text).join(text(by)),
   json: (value) => JSON.parse(text(value)),
   last: (whole) => (typeof whole === 'string' ? whole.slice(-1) : (list(whole).at(-1) ?? null)),
+  lastIndexOf: (whole, part) =>
+    Array.isArray(whole) ? whole.lastIndexOf(part) : text(whole).toLowerCase().lastIndexOf(text(part).toLowerCase()),
   length: (whole) => (typeof whole === 'string' ? whole.length : Object.keys(record(whole)).length),
   map: (items, each) => list(items).map((item, n) => lambda(each)(item, n)),
   mapValues: (object, each) =>

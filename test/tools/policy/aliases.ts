@@ -50,6 +50,9 @@ const paths: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
+/** The aliases of VMs and scale sets. */
+export const knownAliases: readonly string[] = Object.values(paths).flatMap(Object.keys);
+
 const fields = ['type', 'name', 'id', 'location', 'identity.type', 'identity.userAssignedIdentities'];
 
 /** What a resource has under a name of Azure Policy; null where it has nothing. */

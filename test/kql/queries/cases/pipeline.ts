@@ -255,6 +255,13 @@ export const pipelineCases: readonly QueryCase[] = [
   },
   {
     query: 'versions-by-ring',
+    of: 'a ring in which no VM had an event',
+    stage: { vms: { web_0: { tags: { ring: 'early' } } }, askedAt: 60 },
+    show: ['Ring', 'BridgeVersion', 'Vms'],
+    rows: ['early | 1.0.0 | 1'],
+  },
+  {
+    query: 'versions-by-ring',
     of: 'a ring of which the VM with Windows stayed at the version before',
     stage: {
       vms: {
