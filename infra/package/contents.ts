@@ -30,6 +30,7 @@ interface PackageContext {
   readonly key: KeyObject | null;
 }
 
+// assumption: windows-package-signature
 /** Every file of the package for a platform, sorted, the manifest with them. */
 export function contentsOf({ platform, program, runtime, serviceHost, at, key }: PackageContext): PackedFile[] {
   const { version, bundle, bundled } = program;

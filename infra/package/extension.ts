@@ -13,6 +13,7 @@ interface ExtensionOptions {
   readonly level?: number;
 }
 
+// assumption: extension-publishing
 /** Azure takes versions of an extension as numbers only, so a pre-release has no zip. */
 export const isExtensionVersion = (version: string): boolean => /^\d+\.\d+\.\d+$/.test(version);
 

@@ -26,6 +26,8 @@ export interface Order {
   readonly enable: Desired['enable'];
   /** False: it is started by the next start of the machine. */
   readonly start: boolean;
+  /** Why this is no longer requested, where it may have waited long for another installer; null while it is. */
+  readonly withdrawn?: () => Refusal | null;
 }
 
 /** The outcome, for the messages about it. */
@@ -61,11 +63,12 @@ export async function install(machine: Machine, order: Order): Promise<Done> {
   if (forbidden !== null) throw forbidden;
   const key = order.key === null ? null : readPublicKey(order.key);
   const brought = await alone(places.lock, { clock, timeoutMs: lockTimeoutMs }, async () => {
+    confirm(order);
     const wantedPackage = order.from === null ? null : readPackage(resolve(order.from), key);
     try {
       return await bringPackage(machine, order, wantedPackage, conditions);
     } catch (error) {
-      if (wantedPackage !== null) await recordRefused(machine, wantedPackage.version, error);
+      if (wantedPackage !== null && !isWithdrawn(order)) await recordRefused(machine, wantedPackage.version, error);
       throw error;
     }
   });
@@ -77,6 +80,14 @@ export async function install(machine: Machine, order: Order): Promise<Done> {
   // It is done; that the service manager does not answer in time is not a failure.
   const unit = await system.manager.unit().catch(() => null);
   return { ...brought, unreached, message: unit?.message ?? '' };
+}
+
+const isWithdrawn = ({ withdrawn }: Order): boolean => (withdrawn?.() ?? null) !== null;
+
+/** @throws Refusal where the order was withdrawn. */
+function confirm({ withdrawn }: Order): void {
+  const refusal = withdrawn?.() ?? null;
+  if (refusal !== null) throw refusal;
 }
 
 async function bringPackage(machine: Machine, order: Order, wantedPackage: Package | null, conditions: Conditions) {
@@ -97,7 +108,7 @@ async function bringPackage(machine: Machine, order: Order, wantedPackage: Packa
   }
   const desired = wantedFrom(observed, order, { folder, package: wantedPackage, candidate });
   const material = { package: wantedPackage, configuration: candidate };
-  return bring({ machine, observed, desired, material, before: unit?.invocation ?? null });
+  return bring({ machine, order, observed, desired, material, before: unit?.invocation ?? null });
 }
 
 /** So that status, check and heartbeat can say that another version was wanted. Best effort: the error is what counts. */
@@ -151,6 +162,7 @@ function wantedFrom(
 
 interface Work {
   readonly machine: Machine;
+  readonly order: Order;
   readonly observed: Observed;
   readonly desired: Desired;
   readonly material: Material;
@@ -159,12 +171,12 @@ interface Work {
 }
 
 async function bring(work: Work): Promise<Omit<Done, 'message' | 'unreached'>> {
-  const { machine, observed, desired, material, before } = work;
+  const { machine, order, observed, desired, material, before } = work;
   const { system } = machine;
   const planned = plan(observed, desired);
   const { steps, outcome, fallBackTo } = planned;
   try {
-    await apply(steps, system, material);
+    await apply(steps, system, material, (step) => step.do === 'switch' && confirm(order));
   } catch (error) {
     if (fallBackTo !== null) await goBackQuietly(work, fallBackTo);
     throw error;
@@ -210,7 +222,7 @@ async function goBack(work: Work, failed: Readiness & { readonly ready: false },
     new Refusal('notDone', [sentence, ...logLines.map((word) => `  ${word}`)].join('\n'));
   if (to === null) {
     return refusalWith(
-      `Version ${folder} is installed and enabled, but it does not become ready: ${failed.because}. ${words.manager} keeps restarting it; see: ${words.showLog}`,
+      `Version ${folder} is installed and enabled, but it does not become ready: ${failed.because}. ${words.manager} keeps restarting it; see: ${words.showServiceLog}`,
     );
   }
   const what = to.folder === folder ? 'With this configuration the service' : `Version ${folder}`;
@@ -233,7 +245,7 @@ async function goBack(work: Work, failed: Readiness & { readonly ready: false },
     );
   }
   return refusalWith(
-    `${what} did not become ready: ${failed.because}. Back to ${was}, which does not become ready either: ${again.because}.${kept} See: ${words.showLog}`,
+    `${what} did not become ready: ${failed.because}. Back to ${was}, which does not become ready either: ${again.because}.${kept} See: ${words.showServiceLog}`,
     [...failed.words, ...again.words],
   );
 }

@@ -1,5 +1,6 @@
 import type { Machine } from './machine.ts';
-import type { ServiceManager, UnitState, Words } from './system.ts';
+import type { ServiceManager, UnitState } from './system.ts';
+import type { Words } from './words.ts';
 
 /** One observation of the service. */
 export interface ReadinessProbe {

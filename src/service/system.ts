@@ -2,6 +2,7 @@ import type { Package } from './package.ts';
 import type { Observed, Step } from './plan.ts';
 import type { Refusal } from './refusals.ts';
 import type { Uninstalled } from './uninstall.ts';
+import type { Words } from './words.ts';
 
 /** What an operating system does for the installer. Each has its own folder: `linux/`, `windows/`. */
 export interface System {
@@ -35,32 +36,6 @@ export interface CommonPlaces {
   readonly configuration: string;
   readonly state: string;
   readonly lock: string;
-}
-
-/** What sentences for the operator call things on an operating system. */
-export interface Words {
-  /** The service manager. */
-  readonly manager: string;
-  readonly administrator: string;
-  /** What the operator types to run the bridge's command. */
-  readonly command: string;
-  /** The program itself, where there is no command. */
-  readonly program: string;
-  /** A command that shows the log of the service. */
-  readonly showLog: string;
-  /** A command that starts the service again. */
-  readonly restart: string;
-  /** Why an administrator has to act before the service can be started, and how; before the end of a sentence. */
-  readonly masked: string;
-  readonly unmask: string;
-  /** The refusal to start it for that reason. */
-  readonly cannotStart: () => Refusal;
-  /** Says that a unit an administrator has written is kept. */
-  readonly editedUnit: (path: string) => string;
-  /** How a firewall that blocks the metadata service is found, and how the connection is verified. */
-  readonly firewall: string;
-  /** The meaning of exit codes of the service, the bridge's and the service manager's; each completes "because …". */
-  readonly endings: Readonly<Record<number, string>>;
 }
 
 /** What decides whether the bridge can be installed here. */

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { Refusal } from '../../src/service/refusals.ts';
 import { type Behaviour, createHarness, refusalOf } from './harness.ts';
 
 const neverReady: readonly { readonly name: string; readonly behaviour: Behaviour; readonly because: RegExp }[] = [
@@ -137,4 +138,20 @@ test('an update that cannot be finished is undone, and what runs is not disturbe
   expect(readlinkSync(harness.places.current)).toBe('versions/1.0.0');
   expect(readFileSync(harness.places.configuration, 'utf8')).toContain('a becomes-ready');
   expect(readFileSync(harness.places.unit, 'utf8')).toContain('of version 1.0.0');
+});
+
+test('an order that is withdrawn before the switch of versions changes nothing that runs', async () => {
+  using harness = createHarness();
+  const { places } = harness;
+  await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration('a') });
+  const refusal = new Refusal('notDone', 'It is no longer requested.');
+  const withdrawn = () => (existsSync(join(places.versions, '2.0.0')) ? refusal : null);
+  const from = harness.package('2.0.0');
+  expect(await refusalOf(harness.install({ from, configuration: harness.configuration('b'), withdrawn }))).toBe(
+    refusal,
+  );
+  expect(harness.runs()).toContain('1.0.0');
+  expect(readlinkSync(places.current)).toBe('versions/1.0.0');
+  expect(readFileSync(places.configuration, 'utf8')).toContain('a becomes-ready');
+  expect(JSON.parse(readFileSync(places.record, 'utf8')).refused).toBeNull();
 });

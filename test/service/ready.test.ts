@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { placesIn } from '../../src/service/linux/places.ts';
-import { wordsOf } from '../../src/service/linux/words.ts';
 import { type ReadinessProbe, verdictOf, waitUntilReady } from '../../src/service/ready.ts';
 import type { UnitState } from '../../src/service/system.ts';
 import { stateIn } from '../../src/service/unit-state.ts';
+import { linuxWords } from '../../src/service/words.ts';
 import { createHarness } from './harness.ts';
 
-const words = wordsOf(placesIn());
+const words = linuxWords(placesIn());
 
 const up: UnitState = {
   active: 'active',

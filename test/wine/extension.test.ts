@@ -13,7 +13,7 @@ import { nodeProgram, openWindows, type WindowsMachine, whyNoWine } from './wind
 const folder = 'C:\\Packages\\Plugins\\Contoso.Bridge.ScheduledEventsBridge\\1.0.0';
 
 /**
- * Replaces the program. `enable` remembers settings number 31 in the registry, and prints what was there before and is then; the others
+ * Replaces the program. `enable` remembers settings in the registry, and prints what was there before and is then; the others
  * print how they were called, and end with the code that a variable names.
  */
 const program = `
@@ -24,7 +24,7 @@ const [, , , verb, , folder] = process.argv;
 async function remember() {
   const applied = inRegistry(folder, process.env);
   const before = await applied.read();
-  await applied.write(31);
+  await applied.write({ number: 31, hash: '0f3a' });
   for (const content of ['first', 'second']) replaceFile(folder + '\\\\status\\\\31.status', content, 0o644);
   console.log(JSON.stringify({ before, after: await applied.read() }));
 }
@@ -83,13 +83,22 @@ describe.skipIf(whyNoWine !== '')(`the extension for Windows${whyNoWine}`, () =>
     },
   );
 
+  test('the script says who uses it and how, if it is run without a command', async () => {
+    const { code, err } = await machine.run('cmd.exe', ['/c', `${folder}\\bin\\handler.cmd`]);
+    expect([code, err.trim()]).toEqual([
+      2,
+      'Usage: handler.cmd install|enable|disable|update|uninstall. The guest agent of Azure runs this; people run scheduled-events-bridge service.',
+    ]);
+  });
+
   test('a failed command ends with its code', async () => {
     expect((await command('update', 'set EXIT_CODE=53')).code).toBe(53);
   });
 
-  test('the number of the settings is remembered in the registry, and a status is replaced', async () => {
-    expect(JSON.parse((await command('enable')).out)).toEqual({ before: null, after: 31 });
-    expect(JSON.parse((await command('enable')).out)).toEqual({ before: 31, after: 31 });
+  test('the settings are remembered in the registry, and a status is replaced', async () => {
+    const after = { number: 31, hash: '0f3a' };
+    expect(JSON.parse((await command('enable')).out)).toEqual({ before: null, after });
+    expect(JSON.parse((await command('enable')).out)).toEqual({ before: after, after });
     expect(readFileSync(machine.file(`${folder}\\status\\31.status`), 'utf8')).toBe('second');
   });
 

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { serviceHost } from '../../infra/package/service-host.ts';
 import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
 import type { Status } from '../../src/cli/status/status.ts';
 import { version } from '../../src/process/version.ts';
@@ -50,6 +51,9 @@ describe.skipIf(whyNoWine !== '')(`the bridge on Windows${whyNoWine}`, () => {
     machine = await openWindows();
     node = machine.place(await nodeProgram(), `${program}\\node.exe`);
     machine.place(mainFile, `${program}\\scheduled-events-bridge.cjs`);
+    const host = await serviceHost();
+    if ('whyNot' in host) throw new Error(host.whyNot);
+    writeFileSync(machine.file(`${program}\\scheduled-events-bridge-service.exe`), host.program);
     machine.place(azure.caFile, `${data}\\ca.pem`);
     const guest = 'HKLM\\SOFTWARE\\Microsoft\\Virtual Machine\\Guest\\Parameters';
     const value = ['/v', 'PhysicalHostNameFullyQualified', '/d', physicalHost, '/f'];

@@ -21,6 +21,7 @@ static DWORD start_type(void) {
     return lstrcmpiW(start, L"disabled") == 0 ? SERVICE_DISABLED : SERVICE_DEMAND_START;
 }
 
+/* assumption: windows-installer-switch */
 static BOOL create(SC_HANDLE manager) {
     SC_HANDLE service = CreateServiceW(manager, arguments[2], value_of(L"DisplayName="), SERVICE_ALL_ACCESS,
                                        SERVICE_WIN32_OWN_PROCESS, start_type(), SERVICE_ERROR_NORMAL, value_of(L"binPath="),

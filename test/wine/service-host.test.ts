@@ -99,11 +99,47 @@ describe.skipIf(whyNoWine !== '')(`the service host${whyNoWine}`, () => {
     expect((await service.host('--is-trusted', 'C:\\no such folder', 'S-1-5-80-1')).code).toBe(0);
     chownSync(machine.file('C:\\ProgramData'), 1000, 1000);
     expect((await service.host('--is-trusted', 'C:\\ProgramData', 'S-1-5-80-1')).code).toBe(1);
+    expect((await service.host('--permissions', 'C:\\ProgramData')).out).toMatch(/^D:[A-Z]*\(A;.*\)\n$/);
+    expect(await service.host('--permissions', 'C:\\no such folder')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^The permissions of C:\\no such folder cannot be read: .*\.\n$/),
+    });
     expect((await service.host('--query', 'nothing')).out).toBe('State=missing\n');
     expect(await service.query()).toMatchObject({ State: 'stopped', ProcessId: '0', StartType: 'manual' });
     expect((await service.host('--set-preshutdown')).code).toBe(0);
     const key = 'HKLM\\System\\CurrentControlSet\\Services\\scheduled-events-bridge';
     expect(await machine.ok('reg', ['query', key, '/v', 'PreshutdownTimeout'])).toContain('0x9c40');
+  });
+
+  // Wine gives no owner to a pipe with default rights; Windows gives it that of the process.
+  const pipes: readonly { of: string; rights: string; answer?: string; code: number; asked: 'yes' | 'no' }[] = [
+    { of: 'a program with default rights', rights: '-', answer: '{"form":1}', code: 0, asked: 'yes' },
+    { of: 'administrators', rights: 'O:BAD:(A;;GA;;;BA)', answer: '{"form":1}', code: 0, asked: 'yes' },
+    { of: 'the account of the service', rights: 'O:S-1-5-80-1D:(A;;GA;;;WD)', answer: '{}', code: 0, asked: 'yes' },
+    { of: 'another user', rights: 'O:S-1-5-21-1-2-3-1001D:(A;;GA;;;WD)', answer: '{"form":1}', code: 4, asked: 'no' },
+    { of: 'a service that hangs', rights: 'O:BAD:(A;;GA;;;BA)', code: 3, asked: 'yes' },
+  ];
+  test('asks a status pipe only if no other user owns it', async () => {
+    const { machine, service } = await open(healthy);
+    const server = 'C:\\status-pipe.exe';
+    const source = readFileSync(join(import.meta.dirname, 'status-pipe.c'));
+    writeFileSync(machine.file(server), compile(source, { isWide: true }));
+    expect(await service.host('--ask', '\\\\.\\pipe\\nobody', 'S-1-5-80-1')).toMatchObject({ code: 1, out: '' });
+    for (const [n, { of, rights, answer, code, asked }] of pipes.entries()) {
+      const pipe = `\\\\.\\pipe\\status-${n}`;
+      const served = machine.run(server, [pipe, rights, ...(answer === undefined ? [] : [answer])], {
+        timeoutMs: 8_000,
+      });
+      const ended = await until(
+        async () => {
+          const one = await service.host('--ask', pipe, 'S-1-5-80-1');
+          return one.code === 1 ? null : one;
+        },
+        { what: `the pipe of ${of}` },
+      );
+      expect([of, ended.code, ended.out]).toEqual([of, code, code === 0 ? answer : '']);
+      expect([of, (await served).out.trim()]).toEqual([of, `asked: ${asked}`]);
+    }
   });
 
   test('in a console it runs the bridge as the service does, in an environment without what could change Node.js', async () => {
@@ -273,5 +309,38 @@ describe.skipIf(whyNoWine !== '')(`the service host${whyNoWine}`, () => {
     const numbers = kept.flat().map((line) => Number(line.replaceAll('.', '')));
     const [first = Number.NaN] = numbers;
     expect(numbers).toEqual(Array.from({ length: lines - first }, (_, at) => first + at));
+  });
+
+  test('a log file that a reader does not let be renamed becomes an older one nevertheless', async () => {
+    const lines = 60;
+    const { machine, service } = await open(
+      `const { existsSync } = require('node:fs');
+      const waiting = setInterval(() => {
+        if (!existsSync('C:\\\\held')) return;
+        clearInterval(waiting);
+        for (let line = 0; line < ${lines}; line++) console.log(String(line).padStart(99, '.'));
+        console.log('the last line');
+      }, 50);${healthy}`,
+      { LogKilobytes: 1 },
+    );
+    const reader = 'C:\\hold-file.exe';
+    writeFileSync(
+      machine.file(reader),
+      compile(readFileSync(join(import.meta.dirname, 'hold-file.c')), { isWide: true }),
+    );
+    await service.start();
+    await service.untilState({ ActiveState: 'active' });
+    const held = machine.run(reader, [`${dataFolder}\\logs\\bridge.log`], { timeoutMs: 60_000 });
+    await until(() => service.log().includes('the last line'), { what: 'all lines' });
+    expect(service.logFiles().toSorted()).toContain('bridge.5.log');
+    const numbered = [5, 4, 3, 2, 1, undefined].map((number) =>
+      service.log(number).filter((line) => line.startsWith('...')),
+    );
+    for (const file of numbered) expect(file.length).toBeLessThanOrEqual(10);
+    const numbers = numbered.flat().map((line) => Number(line.replaceAll('.', '')));
+    const [first = Number.NaN] = numbers;
+    expect(numbers).toEqual(Array.from({ length: lines - first }, (_, at) => first + at));
+    await machine.ok('taskkill', ['/f', '/im', 'hold-file.exe']);
+    await held;
   });
 });

@@ -1,12 +1,14 @@
 @echo off
 setlocal EnableExtensions DisableDelayedExpansion
 rem Runs the program beside it with the runtime beside it. Nothing here depends on the working directory, which cannot be a network folder.
+rem assumption: windows-package-network-folder
 set "here=%~dp0"
 
 rem They are meant for other Nodes of this machine: what they load may not even fit this one.
 set "NODE_OPTIONS="
 set "NODE_PATH="
 rem Started by a 32-bit program, it would look into the folders of 32-bit programs.
+rem assumption: windows-package-32-bit-host
 if defined ProgramW6432 set "ProgramFiles=%ProgramW6432%"
 if defined CommonProgramW6432 set "CommonProgramFiles=%CommonProgramW6432%"
 
@@ -29,6 +31,7 @@ if defined PROCESSOR_ARCHITEW6432 set "processor=%PROCESSOR_ARCHITEW6432%"
 if /i not "%processor%"=="AMD64" goto unsupported
 for %%f in ("%here%node.exe") do set "bytes=%%~zf"
 "%SystemRoot%\System32\findstr.exe" /c:": %bytes%," "%here%manifest.json" >nul || goto damaged
+rem assumption: windows-package-blocked
 "%here%node.exe" --version >nul 2>nul && goto run
 "%SystemRoot%\System32\reg.exe" query "HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion" /v CurrentMajorVersionNumber >nul 2>nul || goto old
 goto blocked

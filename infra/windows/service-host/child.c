@@ -14,6 +14,7 @@ void child_prepare_environment(const struct settings *settings) {
     SetEnvironmentVariableW(L"SCHEDULED_EVENTS_BRIDGE_STOP_ON_STDIN_END", L"1");
 }
 
+/* assumption: windows-service-host-failure-actions, windows-service-host-memory */
 /* A job that ends with its last handle, which is ours. */
 static HANDLE make_job(DWORD memory_mb) {
     HANDLE job = CreateJobObjectW(NULL, NULL);

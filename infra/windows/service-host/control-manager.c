@@ -1,7 +1,5 @@
 #include "control-manager.h"
 
-#include <aclapi.h>
-#include <sddl.h>
 #include <stdbool.h>
 
 #include "console.h"
@@ -56,6 +54,7 @@ int control_manager_query(const WCHAR *service) {
     return 0;
 }
 
+/* assumption: windows-service-host-preshutdown */
 int control_manager_set_preshutdown(const WCHAR *service, DWORD timeout_ms) {
     DWORD error;
     SERVICE_PRESHUTDOWN_INFO info = {.dwPreshutdownTimeout = timeout_ms};
@@ -65,58 +64,4 @@ int control_manager_set_preshutdown(const WCHAR *service, DWORD timeout_ms) {
     error = GetLastError();
     CloseServiceHandle(opened);
     return is_set ? 0 : failed(L"The preshutdown time", service, error);
-}
-
-int control_manager_is_elevated(void) {
-    BYTE room[SECURITY_MAX_SID_SIZE];
-    DWORD size = sizeof room;
-    BOOL is_member = FALSE;
-    bool is_known = CreateWellKnownSid(WinBuiltinAdministratorsSid, NULL, room, &size) && CheckTokenMembership(NULL, room, &is_member);
-    return is_known && is_member ? 0 : 1;
-}
-
-/* @returns whether this process runs as this account. */
-static bool is_this_user(PSID account) {
-    HANDLE token;
-    union {
-        TOKEN_USER user;
-        BYTE room[sizeof(TOKEN_USER) + SECURITY_MAX_SID_SIZE];
-    } all;
-    DWORD size;
-    if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token)) return false;
-    bool is_known = GetTokenInformation(token, TokenUser, &all, sizeof all, &size);
-    CloseHandle(token);
-    return is_known && EqualSid(account, all.user.User.Sid);
-}
-
-static bool is_trusted(PSID owner, const WCHAR *service_sid) {
-    PSID service;
-    if (IsWellKnownSid(owner, WinLocalSystemSid) || IsWellKnownSid(owner, WinBuiltinAdministratorsSid) || is_this_user(owner)) return true;
-    if (!ConvertStringSidToSidW(service_sid, &service)) return false;
-    bool is_service = EqualSid(owner, service);
-    LocalFree(service);
-    return is_service;
-}
-
-int control_manager_is_trusted(const WCHAR *path, const WCHAR *service_sid) {
-    /* The folder itself, where it is a link. */
-    HANDLE folder = CreateFileW(path, READ_CONTROL, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, OPEN_EXISTING,
-                                FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT, NULL);
-    DWORD error = folder == INVALID_HANDLE_VALUE ? GetLastError() : ERROR_SUCCESS;
-    if (error == ERROR_FILE_NOT_FOUND || error == ERROR_PATH_NOT_FOUND) return 0;
-    PSID owner = NULL;
-    PSECURITY_DESCRIPTOR descriptor = NULL;
-    if (error == ERROR_SUCCESS) {
-        error = GetSecurityInfo(folder, SE_FILE_OBJECT, OWNER_SECURITY_INFORMATION, &owner, NULL, NULL, NULL, &descriptor);
-        CloseHandle(folder);
-    }
-    if (error != ERROR_SUCCESS || owner == NULL) {
-        WCHAR meaning[512];
-        text_of_error(meaning, ARRAYSIZE(meaning), error);
-        console_say(true, L"The owner of %ls cannot be read: %ls.\n", path, meaning);
-        return 1;
-    }
-    bool is_safe = is_trusted(owner, service_sid);
-    LocalFree(descriptor);
-    return is_safe ? 0 : 1;
 }

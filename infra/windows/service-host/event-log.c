@@ -7,6 +7,7 @@
 
 static HANDLE source;
 
+/* assumption: windows-service-host-event-log */
 void event_log_open(void) {
     source = RegisterEventSourceW(NULL, SERVICE);
 }

@@ -16,9 +16,10 @@ static ULONGLONG size;
 static ULONGLONG rotate_at;
 static DWORD lost;
 
+#define SHARING (FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE)
+
 static DWORD open_file(void) {
-    DWORD sharing = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
-    file = CreateFileW(where->log, FILE_APPEND_DATA | SYNCHRONIZE, sharing, NULL, OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL, NULL);
+    file = CreateFileW(where->log, FILE_APPEND_DATA | SYNCHRONIZE, SHARING, NULL, OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL, NULL);
     if (file == INVALID_HANDLE_VALUE) return GetLastError();
     WIN32_FILE_ATTRIBUTE_DATA data;
     size = GetFileAttributesExW(where->log, GetFileExInfoStandard, &data)
@@ -32,13 +33,23 @@ static bool older(WCHAR *path, int number) {
 }
 
 /*
- * The file gets the number 0 first: one that a reader holds open without sharing keeps its name, and the others theirs. Then the log grows,
- * and rotation is tried again after as much again.
+ * A program that reads the file may not let it be renamed, as PowerShell's Get-Content -Wait: then its content is copied, and it becomes
+ * empty. assumption: windows-log-reader
  */
+static bool set_aside(const WCHAR *to) {
+    if (MoveFileExW(where->log, to, MOVEFILE_REPLACE_EXISTING)) return true;
+    if (!CopyFileW(where->log, to, FALSE)) return false;
+    HANDLE emptied = CreateFileW(where->log, GENERIC_WRITE, SHARING, NULL, TRUNCATE_EXISTING, FILE_ATTRIBUTE_NORMAL, NULL);
+    if (emptied == INVALID_HANDLE_VALUE) return false;
+    CloseHandle(emptied);
+    return true;
+}
+
+/* The file gets the number 0 first. Where that is impossible, the log grows, and rotation is tried again after as much again. */
 static void rotate(void) {
     WCHAR from[LONGEST_PATH], to[LONGEST_PATH];
     CloseHandle(file);
-    if (older(from, 0) && MoveFileExW(where->log, from, MOVEFILE_REPLACE_EXISTING))
+    if (older(from, 0) && set_aside(from))
         for (int number = OLDER_FILES - 1; number >= 0; number--)
             if (older(from, number) && older(to, number + 1)) MoveFileExW(from, to, MOVEFILE_REPLACE_EXISTING);
     open_file();

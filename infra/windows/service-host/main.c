@@ -2,10 +2,12 @@
 #include <wchar.h>
 #include <windows.h>
 
+#include "access.h"
 #include "console.h"
 #include "control-manager.h"
 #include "service.h"
 #include "settings.h"
+#include "status-pipe.h"
 
 /* Longer than the bridge may take to stop, by default. */
 #define PRESHUTDOWN_MS 40000
@@ -17,6 +19,8 @@ static const WCHAR usage[] =
     L"  --set-preshutdown      give the service 40 s to stop when the machine shuts down (as an administrator)\n"
     L"  --is-elevated          exit code 0 with the rights of an administrator, else 1\n"
     L"  --is-trusted PATH SID  exit code 0 if nobody but administrators and the account SID owns the folder, else 1\n"
+    L"  --permissions PATH     the access control list of a file or folder, as SDDL\n"
+    L"  --ask PIPE SID         what the bridge answers on its status pipe, if nobody but administrators and the account SID owns it\n"
     L"  --version\n";
 
 int wmain(int count, WCHAR **arguments) {
@@ -33,8 +37,10 @@ int wmain(int count, WCHAR **arguments) {
     if (wcscmp(verb, L"--console") == 0 && count == 2) return service_run_in_console();
     if (wcscmp(verb, L"--query") == 0 && count <= 3) return control_manager_query(service);
     if (wcscmp(verb, L"--set-preshutdown") == 0 && count <= 3) return control_manager_set_preshutdown(service, PRESHUTDOWN_MS);
-    if (wcscmp(verb, L"--is-elevated") == 0 && count == 2) return control_manager_is_elevated();
-    if (wcscmp(verb, L"--is-trusted") == 0 && count == 4) return control_manager_is_trusted(arguments[2], arguments[3]);
+    if (wcscmp(verb, L"--is-elevated") == 0 && count == 2) return access_is_elevated();
+    if (wcscmp(verb, L"--is-trusted") == 0 && count == 4) return access_is_trusted(arguments[2], arguments[3]);
+    if (wcscmp(verb, L"--permissions") == 0 && count == 3) return access_print_permissions(arguments[2]);
+    if (wcscmp(verb, L"--ask") == 0 && count == 4) return status_pipe_ask(arguments[2], arguments[3]);
     if (wcscmp(verb, L"--version") == 0 && count == 2) {
         console_say(false, L"%ls\n", console_version());
         return 0;

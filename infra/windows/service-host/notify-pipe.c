@@ -40,6 +40,7 @@ static void listen_again(struct notify_pipe *notify) {
     }
 }
 
+/* assumption: windows-service-host-account, windows-service-host-stop */
 DWORD notify_pipe_open(struct notify_pipe *notify) {
     static DWORD opened;
     ZeroMemory(notify, sizeof *notify);

@@ -17,6 +17,7 @@ bool policy_is_final(uint32_t exit_code) {
     return exit_code == 69 || exit_code == 76 || exit_code == 78;
 }
 
+/* assumption: windows-service-host-pause */
 /* The host looks every second. */
 static const uint32_t longest_watched_ms = 2000;
 

@@ -26,6 +26,7 @@ static void report(DWORD current, DWORD code, DWORD hint_ms) {
     SetServiceStatus(handle, &status);
 }
 
+/* assumption: windows-service-host-failure-actions, windows-service-host-preshutdown */
 /* The thread of the service reports the progress; this one only wakes it. */
 static DWORD WINAPI control(DWORD code, DWORD type, void *data, void *context) {
     (void)type, (void)data, (void)context;

@@ -16,6 +16,7 @@ static DWORD parameter(const WCHAR *service, const WCHAR *name, DWORD otherwise)
     return status == ERROR_SUCCESS && value != 0 ? value : otherwise;
 }
 
+/* assumption: windows-service-host-memory */
 const WCHAR *settings_read(struct settings *settings, const WCHAR *service) {
     WCHAR folder[LONGEST_PATH], machine_data[LONGEST_PATH];
     DWORD length = GetModuleFileNameW(NULL, folder, LONGEST_PATH);

@@ -72,6 +72,7 @@ static void use_notification(void *context, const char *line, size_t length) {
     }
 }
 
+/* assumption: windows-service-host-pause */
 /* Milliseconds that the machine was not asleep. */
 static ULONGLONG awake_ms(void) {
     ULONGLONG units = 0;
@@ -98,6 +99,7 @@ static bool is_set(HANDLE event) {
     return WaitForSingleObject(event, 0) == WAIT_OBJECT_0;
 }
 
+/* assumption: windows-service-host-stop */
 /* Asks the bridge to stop, and ends it if it takes too long. */
 static void stop_child(struct child *child, struct run *run, void (*stopping)(DWORD left_s)) {
     set_state("deactivating", "stop-sigterm");

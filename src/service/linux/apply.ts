@@ -18,13 +18,12 @@ import { removeEmpty } from '../remove-empty.ts';
 import type { Material } from '../system.ts';
 import { tryOut } from '../try-out.ts';
 import { configurationRights, inspect } from './inspect.ts';
-import { fromRoot, type Places } from './places.ts';
+import { commandTarget, fromRoot, type Places } from './places.ts';
 import { removerScript } from './remover.ts';
 import { makeFolder, replaceFile, replaceLink, sync } from './replace-file.ts';
 import type { Systemd } from './systemd.ts';
 import { placeUnit } from './unit-file.ts';
 import { accountIn, makeAccount, ownUid } from './user.ts';
-import { commandTarget } from './words.ts';
 
 /** A machine with Linux, as the steps need it. */
 export interface LinuxMachine {

@@ -5,11 +5,10 @@ import { isReadOnly, nearestFolder } from '../nearest-folder.ts';
 import type { Observed } from '../plan.ts';
 import { contentOf, foldersIn, sumOf } from '../read-file.ts';
 import type { UnitState } from '../system.ts';
-import type { Places } from './places.ts';
+import { commandTarget, type Places } from './places.ts';
 import { removerScript } from './remover.ts';
 import { unitFiles } from './unit-file.ts';
 import { accountIn, ownUid } from './user.ts';
-import { commandTarget } from './words.ts';
 
 /** What stands on this machine. `unit`: as systemd sees it; null where it does not run, as in an image. */
 export function inspect(places: Places, unit: UnitState | null): Observed {

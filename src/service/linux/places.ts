@@ -51,6 +51,7 @@ export function placesIn(root = '/') {
     group: at('etc/group'),
     /** There while systemd is process 1. */
     systemdRuns: at('run/systemd/system'),
+    // assumption: install-arc
     /** The agent of Azure Arc, on machines outside of Azure. */
     arcAgent: at('opt/azcmagent/bin/himds'),
   } as const;
@@ -58,3 +59,6 @@ export function placesIn(root = '/') {
 
 /** The path as seen on the machine, without the `root` that replaces `/` here. */
 export const fromRoot = ({ root }: Places, place: string): string => join('/', place.slice(join(root, '/').length - 1));
+
+/** The command of the installed version, behind every link to it. */
+export const commandTarget = (places: Places): string => fromRoot(places, join(places.current, serviceName));

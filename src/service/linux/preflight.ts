@@ -45,7 +45,7 @@ export function preflight(facts: Facts, { platform, bytes, starts }: Need): Refu
   if (starts && !facts.isLive) {
     return new Refusal(
       'unsupported',
-      'systemd does not run on this machine (there is no /run/systemd/system), so no service can be started. To prepare an image, use service install --no-start.',
+      'systemd does not run on this machine (there is no /run/systemd/system), so no service can be started. To prepare an image, install the package in it with --no-start.',
     );
   }
   const missing = neededPrograms.filter((program) => !programs.includes(program));

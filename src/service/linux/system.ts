@@ -1,4 +1,5 @@
 import type { System } from '../system.ts';
+import { linuxWords } from '../words.ts';
 import { isPlaced, perform } from './apply.ts';
 import { type Facts, factsOf } from './facts.ts';
 import { inspect } from './inspect.ts';
@@ -6,7 +7,6 @@ import { fromRoot, type Places } from './places.ts';
 import { forbids, preflight } from './preflight.ts';
 import { remove } from './remove.ts';
 import { createSystemd } from './systemd.ts';
-import { wordsOf } from './words.ts';
 
 interface LinuxOptions {
   readonly places: Places;
@@ -20,7 +20,7 @@ export function linuxSystem({ places, env, facts = () => factsOf(places, env) }:
   const systemd = createSystemd(env);
   return {
     places,
-    words: wordsOf(places),
+    words: linuxWords(places),
     manager: systemd,
     administratorUnit: fromRoot(places, places.administratorUnit),
     async conditions() {

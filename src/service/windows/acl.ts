@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 const system = 'S-1-5-18';
 const administrators = 'S-1-5-32-544';
 
+// assumption: windows-installer-account
 /**
  * The security identifier of a service, as `sc showsid` prints it: the SHA-1 of its name in capital letters and UTF-16, as five
  * numbers. It depends on the name only, so it is known before the service exists.
@@ -17,6 +18,7 @@ export function serviceSid(name: string): string {
 /** `read` and `write` of a file or of everything in a folder; `enter`: a folder itself, not what is in it. */
 export type Access = 'read' | 'write' | 'enter';
 
+// assumption: windows-installer-permissions
 /** As icacls takes them. OI and CI: files and folders in it inherit. https://learn.microsoft.com/windows-server/administration/windows-commands/icacls */
 const permissions = {
   file: { read: '(R)', write: '(M)', enter: '(RX)' },
@@ -44,7 +46,7 @@ export const takeOver = (path: string): string[][] => [
   [path, '/reset', '/T', '/L', '/Q'],
 ];
 
-/** The rights of one identity, as `icacls FILE /save` writes them: in the Security Descriptor Definition Language. */
+/** The rights of one identity in the Security Descriptor Definition Language. */
 interface Entry {
   readonly type: string;
   readonly rights: string;
@@ -54,11 +56,11 @@ interface Entry {
 const names: Readonly<Record<string, string>> = { SY: system, BA: administrators };
 
 /**
- * Whether the access control list that icacls has saved admits only the system, administrators and this service.
+ * Whether the access control list that the service host has printed admits only the system, administrators and this service.
  * https://learn.microsoft.com/windows/win32/secauthz/security-descriptor-string-format
  */
-export function admitsOnly(saved: string, sid: string): boolean {
-  const [, flags = '', list = ''] = /D:([A-Z]*)((?:\([^)]*\))+)/.exec(saved) ?? [];
+export function admitsOnly(printed: string, sid: string): boolean {
+  const [, flags = '', list = ''] = /D:([A-Z]*)((?:\([^)]*\))+)/.exec(printed) ?? [];
   const entries = [...list.matchAll(/\(([^)]*)\)/g)].map(([, text = '']): Entry => {
     const [type = '', , rights = '', , , identity = ''] = text.split(';');
     return { type, rights, identity: names[identity] ?? identity };

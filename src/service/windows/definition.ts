@@ -34,6 +34,7 @@ export function readDefinition(text: string, file: string): Definition {
   return read as Definition;
 }
 
+// assumption: windows-installer-account, windows-installer-switch
 /**
  * Arguments of sc.exe, one call each. The word after `name=` is an argument of its own.
  * https://learn.microsoft.com/windows-server/administration/windows-commands/sc-create

@@ -36,6 +36,7 @@ export async function windowsFacts(places: WindowsPlaces, tools: Tools): Promise
   };
 }
 
+// assumption: windows-installer-foreign-folder
 /** Where an ordinary user could see or change data, having made a folder of it before: its owner can always change its permissions. */
 async function intrusionIn(
   { data, state, cache, logs }: WindowsPlaces,

@@ -70,6 +70,7 @@ export function flush(path: string): void {
   }
 }
 
+// assumption: windows-installer-in-use
 /**
  * Removes a file or a folder with all that is in it; links in it are removed, not followed. A file that is in use is renamed into
  * `removed` instead, which a running program allows. @returns the paths that are still there, because not even that was possible.

@@ -1,6 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { readInstallationRecord } from '../installation-record.ts';
 import { serviceName } from '../names.ts';
 import type { Observed } from '../plan.ts';
@@ -51,6 +49,7 @@ export async function inspect({ places, tools, manager }: WindowsMachine, unit: 
   };
 }
 
+// assumption: windows-installer-permissions
 /** What the account of the service needs: folders that it can write, and that no other user can. */
 async function hasData({ data, state, cache, logs }: WindowsPlaces, tools: Tools): Promise<boolean> {
   // The permissions of the first are given last.
@@ -59,16 +58,8 @@ async function hasData({ data, state, cache, logs }: WindowsPlaces, tools: Tools
 
 async function isProtected(path: string, tools: Tools): Promise<boolean> {
   if (!existsSync(path)) return false;
-  const folder = mkdtempSync(join(tmpdir(), 'permissions-'));
-  try {
-    const saved = join(folder, 'saved');
-    await tools.ask('icacls', [path, '/save', saved, '/Q']);
-    return admitsOnly(readFileSync(saved, 'utf16le'), sid);
-  } catch {
-    return false;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const { code, out } = await tools.ask('host', ['--permissions', path]);
+  return code === 0 && admitsOnly(out, sid);
 }
 
 /** `absent` also where it is the command of another version: then it is written again. */

@@ -21,6 +21,7 @@ export interface ControlManager extends ServiceManager {
 const stopMs = 120_000;
 const pollEveryMs = 500;
 
+// assumption: windows-installer-disabled
 /** Exit codes of sc.exe. https://learn.microsoft.com/windows/win32/debug/system-error-codes--1000-1299- */
 const [alreadyRunning, missing, notActive, cannotAccept] = [1056, 1060, 1062, 1061];
 

@@ -50,6 +50,7 @@ export function windowsPlaces({
     /** Files that are in use are renamed into it, and deleted when they are not. */
     removed: join(programFiles, `${serviceName}.removed`),
     lock: join(programFiles, `${serviceName}-install.lock`),
+    // assumption: install-arc
     /** The agent of Azure Arc, on machines outside of Azure. https://learn.microsoft.com/azure/azure-arc/servers/agent-overview */
     arcAgent: join(programFiles, 'AzureConnectedMachineAgent', 'himds.exe'),
   } as const;

@@ -15,6 +15,7 @@ import type { ChangingMachine } from './steps.ts';
 /** Exit codes of sc.exe: there is no such service; it is marked for deletion already. */
 const [missing, marked] = [1060, 1072];
 
+// assumption: windows-installer-in-use
 /**
  * Stops the service and removes everything that was installed, except what is to be kept. The command goes before the versions, so that
  * `remove.cmd` knows when nothing but files is left. The runtime that runs here is renamed away, and deleted when it has ended.
@@ -26,7 +27,7 @@ export async function remove(machine: ChangingMachine, { keepState, keepConfigur
   const problems = await removeService(machine);
   if ((await tools.ask('reg', eventSourceCalls.find)).code === 0) await tools.call('reg', eventSourceCalls.remove);
 
-  problems.push(...(await removeProfile(machine, clock)));
+  problems.push(...(await removeProfile(machine)));
 
   const left: string[] = [];
   const go = async (path: string): Promise<void> => void left.push(...(await removeTree(clock, path, places.removed)));

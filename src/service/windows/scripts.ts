@@ -1,5 +1,6 @@
 import { serviceName } from '../names.ts';
 
+// assumption: windows-package-deletes-itself
 /**
  * Ends the batch file and runs the rest of the line without it, so that the program may remove the file: cmd.exe reads a batch file
  * line by line, and would fail to read the next one. npm's command files do the same: https://github.com/npm/cmd-shim
@@ -34,6 +35,7 @@ export const removerScript = (): string =>
     `${withoutThisFile} (del /f /q "%~f0" & rmdir "%~dp0." 2>nul & ver >nul)`,
   );
 
+// assumption: windows-installer-in-use
 /**
  * Arguments of cmd.exe that delete files in a folder once they are no longer in use, and the folder: a running program cannot delete
  * itself. It ends after a minute; the next installer tries again.

@@ -96,6 +96,7 @@ const meanings: Readonly<Record<number, string>> = {
 const describeError = (error: number): string =>
   `Windows error ${error}${meanings[error] === undefined ? '' : `, ${meanings[error]}`}`;
 
+// assumption: windows-installer-disabled
 /** An administrator who sets the start type to Disabled masks the service: nothing can start it. */
 function fileState({ state, startType }: ServiceQuery): string {
   if (state === 'missing') return '';

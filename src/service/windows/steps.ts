@@ -65,6 +65,7 @@ export async function perform(step: Step, machine: ChangingMachine, material: Ma
   }
 }
 
+// assumption: windows-installer-foreign-folder, windows-installer-permissions
 /** The virtual account of the service exists with the service. What it needs are folders of its own. */
 async function makeData({ places, tools }: ChangingMachine): Promise<void> {
   const { data, state, cache, logs } = places;
@@ -170,6 +171,7 @@ async function define(folder: string, machine: ChangingMachine): Promise<void> {
   await replaceFile(clock, places.definition, text);
 }
 
+// assumption: windows-installer-switch
 /**
  * The service starts this version the next time: one value, which the service control manager changes at once. A link to the version, as
  * on Linux, could not be replaced at once here.

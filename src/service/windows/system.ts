@@ -4,6 +4,7 @@ import { isSameBuild } from '../package.ts';
 import type { runProgram } from '../program.ts';
 import { foldersIn } from '../read-file.ts';
 import type { System } from '../system.ts';
+import { windowsWords } from '../words.ts';
 import { forbids, preflight, type WindowsFacts, windowsFacts } from './facts.ts';
 import { inspect } from './inspect.ts';
 import { createManager } from './manager.ts';
@@ -11,7 +12,6 @@ import { hostName, type WindowsPlaces } from './places.ts';
 import { remove } from './remove.ts';
 import { perform } from './steps.ts';
 import { createTools, type Programs } from './tools.ts';
-import { wordsOf } from './words.ts';
 
 interface WindowsOptions {
   readonly places: WindowsPlaces;
@@ -32,7 +32,7 @@ export function windowsSystem({ places, programs, env, run, clock, facts = {} }:
   const machine = { places, tools, manager, env, clock };
   return {
     places,
-    words: wordsOf(places),
+    words: windowsWords(places),
     manager,
     administratorUnit: null,
     async conditions() {

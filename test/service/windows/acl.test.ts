@@ -31,9 +31,6 @@ test('permissions name identities by their identifiers, which are the same in ev
   expect(takeOver('C:\\a').map(([, verb]) => verb)).toEqual(['/setowner', '/reset']);
 });
 
-/** As `icacls FILE /save` writes it, with the file's name on a line of its own. */
-const saved = (list: string): string => `config.json\r\n${list}\r\n`;
-
 test.each([
   ['three identities, and nothing inherited', `D:PAI(A;;FA;;;SY)(A;;FA;;;BA)(A;;FR;;;${service})`, true],
   [
@@ -49,5 +46,5 @@ test.each([
   ['everybody, without a list', 'D:NO_ACCESS_CONTROL', false],
   ['nothing', '', false],
 ])('a list with %s: only those are admitted who should be: %s', (_, list, expected) => {
-  expect(admitsOnly(saved(list), service)).toBe(expected);
+  expect(admitsOnly(`${list}\n`, service)).toBe(expected);
 });

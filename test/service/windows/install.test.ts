@@ -35,7 +35,7 @@ test('an installation creates the service, starts it with the machine, and leave
   expect(readdirSync(places.versions)).toEqual(['1.0.0']);
   harness.forgetCalls();
   expect(await harness.install(first(harness))).toMatchObject({ outcome: 'ready-already', changed: false });
-  expect(harness.calls().filter((call) => !/\/save|installed\.json/.test(call))).toEqual([]);
+  expect(harness.calls().filter((call) => !call.includes('installed.json'))).toEqual([]);
 });
 
 test('the configuration and the record are given their permissions before they have any content', async () => {
@@ -55,7 +55,7 @@ test('data folders that an administrator has created before get the permissions 
   const { data, state } = harness.places;
   mkdirSync(state, { recursive: true });
   await harness.install(first(harness));
-  const calls = harness.calls().filter((call) => call.startsWith(`icacls ${data} `) && !call.includes('/save'));
+  const calls = harness.calls().filter((call) => call.startsWith(`icacls ${data} `));
   expect(calls.map((call) => call.slice(`icacls ${data} `.length).split(' ').slice(0, 2).join(' '))).toEqual([
     '/inheritance:r /grant:r',
     '/setowner *S-1-5-32-544',

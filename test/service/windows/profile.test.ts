@@ -13,8 +13,11 @@ test.each([
   ['/Users/My Folders/Scheduled-Events-Bridge.VM7', '/Users/My Folders/Scheduled-Events-Bridge.VM7'],
   ['/Users/Administrator', null],
   ['/', null],
+  ['scheduled-events-bridge', null],
+  ['%SystemDrive%/Users/scheduled-events-bridge', '/disk/Users/scheduled-events-bridge'],
+  ['%NotSet%/scheduled-events-bridge', null],
 ])('the profile %s is removed as %s', (path, folder) => {
-  expect(profileIn(printed(path))).toBe(folder);
+  expect(profileIn(printed(path), { SYSTEMDRIVE: '/disk' })).toBe(folder);
 });
 
 test('an uninstallation removes the profile that Windows has made for the account', async () => {

@@ -167,13 +167,6 @@ export function createStandIns({ data }: { readonly data: string }) {
 
   function icacls([path = '', verb = '', ...rest]: readonly string[]): number {
     if (verb === foreign?.verb) mkdirSync(foreign.path, { recursive: true });
-    if (verb === '/save') {
-      const isOwn = [0o640, 0o750].includes(statSync(path).mode & 0o777);
-      const list = isOwn
-        ? `D:PAI(A;;FR;;;${sid})(A;;FA;;;SY)(A;;FA;;;BA)`
-        : 'D:AI(A;ID;FA;;;SY)(A;ID;FA;;;BA)(A;ID;0x1200a9;;;BU)';
-      writeFileSync(rest[0] ?? '', `${basename(path)}\r\n${list}\r\n`, 'utf16le');
-    }
     if (verb === '/reset') {
       for (const one of ['', ...readdirSync(path, { recursive: true, encoding: 'utf8' })]) {
         const file = join(path, one);
@@ -190,7 +183,15 @@ export function createStandIns({ data }: { readonly data: string }) {
   function host([verb = '', path = '']: readonly string[]): Pick<Ended, 'code' | 'out'> {
     if (verb === '--is-elevated') return { code: isElevated ? 0 : 1, out: '' };
     if (verb === '--is-trusted') return { code: path === foreign?.path && existsSync(path) ? 1 : 0, out: '' };
+    if (verb === '--permissions') return { code: 0, out: permissionsOf(path) };
     return { code: 0, out: verb === '--query' ? query() : '' };
+  }
+
+  function permissionsOf(path: string): string {
+    const isOwn = [0o640, 0o750].includes(statSync(path).mode & 0o777);
+    return isOwn
+      ? `D:PAI(A;;FR;;;${sid})(A;;FA;;;SY)(A;;FA;;;BA)\r\n`
+      : 'D:AI(A;ID;FA;;;SY)(A;ID;FA;;;BA)(A;ID;0x1200a9;;;BU)\r\n';
   }
 
   const programs = {
@@ -208,7 +209,7 @@ export function createStandIns({ data }: { readonly data: string }) {
   return {
     async run(path: string, args: readonly string[]): Promise<Ended> {
       const name = basename(path) as keyof typeof programs;
-      const reads = ['--query', '--is-elevated', '--is-trusted'].includes(args[0] ?? '');
+      const reads = ['--query', '--is-elevated', '--is-trusted', '--permissions'].includes(args[0] ?? '');
       if (!reads) calls.push([name, ...args].join(' '));
       if (name === 'host' && isHostBlocked) return { code: null, failed: 'UNKNOWN', out: '', err: '' };
       if (!existsSync(dirname(data))) throw new Error(`${dirname(data)} is gone`);

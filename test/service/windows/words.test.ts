@@ -47,8 +47,8 @@ test('the commands that are named on Windows can be read by PowerShell', async (
   const reader = await createPowerShellReader();
   const commands = [
     `${words.command} service enable`,
-    words.restart,
-    ...words.showLog.split('; '),
+    words.restartService,
+    ...words.showServiceLog.split('; '),
     words.unmask.replace(/^run /, ''),
   ];
   expect(commands.flatMap((command) => reader.faultsIn(command))).toEqual([]);
