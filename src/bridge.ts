@@ -1,7 +1,9 @@
 import { hostname } from 'node:os';
 import { type Approver, createApprover } from './approver/approver.ts';
+import { lacksToken } from './azure/token-failure.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
+import { faultPoint } from './fault-point.ts';
 import { type Health, startHealth } from './health/health.ts';
 import { createRuntimeStats, type RuntimeStats } from './health/runtime-stats.ts';
 import { type HeartbeatLoop, startHeartbeat } from './heartbeat/heartbeat.ts';
@@ -166,6 +168,7 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
   try {
     await poll(bridge, { pollIntervalMs: 1000 * config.imds.pollIntervalSeconds, runtimeStats, log, stop });
     log.info({}, `The bridge is stopping: it sends pending records for at most ${flushMs / 1000} s.`);
+    faultPoint('draining');
     stopReason = 'asked';
     const lastHeartbeat = heartbeat.stopped(stopReason);
     await approver.close(approvalMs);
@@ -180,6 +183,7 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
     await Promise.allSettled([senders.close(), imds.close()]);
     host.close();
     logBacklog(outbox, log);
+    faultPoint('before-close');
     outbox.close();
   }
   log.info({}, 'The bridge has stopped.');
@@ -347,7 +351,7 @@ async function deliver(
 ): Promise<void> {
   const all = [...relays.values()];
   credential.onRecovered(() => {
-    for (const relay of all) relay.resume((code) => code.startsWith('token-'));
+    for (const relay of all) relay.resume(lacksToken);
   });
   credential.prefetch(tokenScopes(config.sinks));
   if (await isOwner) await Promise.all(all.map((relay) => relay.run(signal)));

@@ -47,6 +47,7 @@ export const observerFields = [
 ] as const;
 export type ObserverField = (typeof observerFields)[number];
 
+// assumption: imds-fields
 /** The published versions of the Scheduled Events API: https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events */
 export const imdsApiVersions = [
   '2017-03-01',
@@ -95,6 +96,7 @@ export const schema = section({
     apiVersion: withDefault('2020-07-01', oneOf(...imdsApiVersions), 'Version of the Scheduled Events API'),
     pollIntervalSeconds: withDefault(1, number(1, 5, seconds), 'Time between two polls'),
     timeoutSeconds: withDefault(10, number(1, 120, seconds), 'Time limit of one request'),
+    // assumption: imds-first-request
     firstTimeoutSeconds: withDefault(
       130,
       number(1, 600, seconds),

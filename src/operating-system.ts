@@ -75,7 +75,7 @@ export const windows: OperatingSystem = {
   administrator: 'administrator',
   startService: `Start-Service ${product}`,
   restartService: `Restart-Service ${product}`,
-  showServiceLog: `Get-Content -Tail 100 "$env:ProgramData\\${product}\\logs\\bridge.log"`,
+  showServiceLog: `Get-Content -Tail 100 -Encoding UTF8 "$env:ProgramData\\${product}\\logs\\bridge.log"; Get-WinEvent -ProviderName ${product} -MaxEvents 20`,
   suspended: { causes: 'a debugger, a suspended process', resume: 'in Resource Monitor, resmon.exe' },
   bridge: (args) => `& "$env:ProgramFiles\\${product}\\${product}.cmd" ${args}`,
   setClock: 'w32tm /resync /force',

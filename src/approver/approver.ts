@@ -47,6 +47,7 @@ export interface Approver {
 /** A manual approval expires after this time: a service that was down for longer does not resume it. */
 const manualApprovalMs = 5 * 60_000;
 
+// assumption: imds-approval-starts
 export function createApprover(options: ApproverOptions): Approver {
   const { outbox, observer, policy, stateDirectory, clock, log } = options;
   const logRateLimited = createRateLimit({ clock, everyMs: 10 * 60_000 });

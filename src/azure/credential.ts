@@ -17,6 +17,7 @@ export interface ReplaceableCredential extends TokenCredential {
   replace?(scope: string, token: string, signal?: AbortSignal): Promise<boolean>;
 }
 
+// assumption: token-lifetime
 /**
  * The one credential of the bridge. A token is fetched once for all callers, within a deadline, cached while it is valid and
  * replaced at half its life, so that a sink hardly ever waits for IMDS: its token endpoint is least reliable during host maintenance,
@@ -28,7 +29,7 @@ export interface BridgeCredential extends ReplaceableCredential {
   /** Fetches tokens for these scopes now and keeps them fresh until `close`. Failures are logged, not thrown. */
   prefetch(scopes: readonly string[]): void;
   replace(scope: string, token: string, signal?: AbortSignal): Promise<boolean>;
-  /** Calls back when a token was fetched for a scope for which the last request had failed. */
+  /** Calls back when a valid token was fetched for a scope for which the last request had not given one. */
   onRecovered(listener: () => void): void;
   readonly deadlines: DeadlineCounts;
   close(): void;
@@ -77,7 +78,7 @@ interface Held {
   refreshAt: number;
   /** When a refused token was last replaced; monotonic, ms. */
   replacedAt: number;
-  /** The last request failed. */
+  /** The last request failed, or gave a token that is not valid. */
   isFailing: boolean;
   fetching: Promise<AccessToken> | null;
 }
@@ -123,8 +124,10 @@ export function createCredential(options: CredentialOptions): BridgeCredential {
           const life = token.expiresOnTimestamp - now;
           entry.token = token;
           entry.refreshAt = now + Math.max(refreshPauseMs, life / 2);
-          if (entry.isFailing) for (const listener of listeners) listener();
-          entry.isFailing = false;
+          const wasFailing = entry.isFailing;
+          // One that seems to have expired is given out all the same: the clock of this machine may be wrong, and the service judges by its own.
+          entry.isFailing = !isValid(token);
+          if (wasFailing && !entry.isFailing) for (const listener of listeners) listener();
           return token;
         },
         (error: unknown) => {

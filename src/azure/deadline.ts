@@ -1,5 +1,11 @@
 import { aborted as abortedSend, KnownFailure, retry } from './failure.ts';
 
+/**
+ * How long a destination may take to accept a connection, or to answer on one; in ms. That it does not has to be visible within 15 s, and a
+ * busy machine needs some of them.
+ */
+export const answerMs = 12_000;
+
 /** Operations with a deadline. The code of a missed one is `<operation>-timeout`. */
 export type Operation = 'token' | 'connect' | 'send' | 'upload' | 'check' | 'close';
 

@@ -10,6 +10,13 @@ export interface TokenAnswer {
   readonly message: string;
 }
 
+/**
+ * Whether a failure with this code may be over as soon as there is a valid token: none was given, or the service refused the one that was
+ * held, as `http-401` or, over AMQP, `unauthorized`.
+ */
+export const lacksToken = (code: string): boolean =>
+  code.startsWith('token-') || code === 'http-401' || code === 'unauthorized';
+
 /** The source of tokens. */
 export interface TokenEndpoint {
   /** Its address, as the operator configured it. */
@@ -24,6 +31,7 @@ export function tokenEndpoint(env: NodeJS.ProcessEnv = process.env): TokenEndpoi
   return moved ? { name: moved, isOfAzure: false } : { name: '169.254.169.254', isOfAzure: true };
 }
 
+// assumption: token-none
 /**
  * What an answer without a token means. The records are kept in every case.
  * https://learn.microsoft.com/entra/identity/managed-identities-azure-resources/how-to-use-vm-token#error-handling

@@ -6,6 +6,7 @@ export type KnownVm = Pick<
   'vmName' | 'resourceId' | 'subscriptionId' | 'resourceGroup' | 'vmScaleSetName' | 'osType'
 > | null;
 
+// assumption: check-remedies
 /**
  * Commands that fix a problem, ready to be pasted into bash or PowerShell where `az` is signed in. What cannot be known from inside the VM
  * is shown as `<placeholder>`; the command queries what Azure knows.

@@ -16,6 +16,7 @@ export interface Account {
   readonly isEveryone: boolean;
 }
 
+// assumption: windows-access-rights
 /**
  * The rights that a security descriptor in SDDL grants. Unlike the output of icacls, SDDL is the same in every language of Windows.
  * Null where it is none.

@@ -6,6 +6,7 @@ import { type AccessRights, rightsIn } from './sddl.ts';
 /** PowerShell takes a second to start on a small VM. */
 const answerMs = 15_000;
 
+// assumption: windows-access-rights
 /** The path comes by the environment: no character of it can then be read as a command. */
 export const getSddl = '(Get-Acl -LiteralPath $env:ACCESS_TO -ErrorAction Stop).Sddl';
 

@@ -3,7 +3,7 @@ import { type SinkKey, sinks } from '../sinks/registry.ts';
 import { twoColumns } from './wrap.ts';
 
 const ownCodes = {
-  ok: { code: 0, meaning: 'done, or stopped by SIGTERM or SIGINT' },
+  ok: { code: 0, meaning: 'done, or stopped on request' },
   unexpected: { code: 1, meaning: 'unexpected error' },
   usage: { code: 2, meaning: 'the command line is wrong' },
   // EX_UNAVAILABLE of sysexits.h. Of the bundle only, which says it before anything else of this program runs.

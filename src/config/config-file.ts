@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { win32 } from 'node:path';
 import { operatingSystemOf } from '../operating-system.ts';
 import { describeMistake, duplicateKeys } from './json-mistake.ts';
@@ -19,14 +19,17 @@ export type ConfigFile =
   | { readonly kind: 'absent' }
   | { readonly kind: 'problem'; readonly problem: string };
 
-/** Reads one JSON file. On POSIX it may hold secrets only when others cannot read it; on Windows only `check` looks at access rights. */
+/**
+ * Reads one JSON file. On POSIX it is refused when every user can change it, and may hold secrets only when others cannot read it; on
+ * Windows only `check` looks at access rights.
+ */
 export function readConfigFile(file: string, platform: NodeJS.Platform): ConfigFile {
   let text: string;
-  let mode: number;
+  let stat: Stats;
   try {
     const fd = openSync(file, 'r');
     try {
-      mode = fstatSync(fd).mode;
+      stat = fstatSync(fd);
       text = readFileSync(fd, 'utf8').replace(/^\uFEFF/, '');
     } finally {
       closeSync(fd);
@@ -34,9 +37,15 @@ export function readConfigFile(file: string, platform: NodeJS.Platform): ConfigF
   } catch (error) {
     return describeReadError(file, error as NodeJS.ErrnoException);
   }
+  const isPosix = platform !== 'win32';
+  // Only of a file: a device such as /dev/null keeps no configuration.
+  if (isPosix && stat.isFile() && (stat.mode & 0o002) !== 0) {
+    const problem = `Every user can change ${file}, and with it where records go and what is approved: expected a file that only its owner can change (chmod o-w ${file}).`;
+    return { kind: 'problem', problem };
+  }
   const problem = mistakeIn(text, file);
   if (problem !== null) return { kind: 'problem', problem };
-  const keepsSecrets = platform === 'win32' || (mode & 0o004) === 0;
+  const keepsSecrets = !isPosix || (stat.mode & 0o004) === 0;
   return { kind: 'read', document: { value: JSON.parse(text), source: file, keepsSecrets } };
 }
 

@@ -107,8 +107,12 @@ function unknownKey(path: string, source: string): string {
   const siblings = (sectionAt.get(section)?.keys ?? []).map((key) => (section ? `${section}.${key}` : key));
   const near = suggestKey(path);
   const expected = near ? `did you mean ${near}?` : `expected one of ${siblings.join(', ')}.`;
-  return `${path} is not an option (in ${source}); ${expected}`;
+  const shown = path.length > longestKey ? `${path.slice(0, longestKey)}…` : path;
+  return `${shown} is not an option (in ${source}); ${expected}`;
 }
+
+/** Of a key in a message. */
+const longestKey = 200;
 
 /**
  * What Kubernetes sets in each pod for a Service called scheduled-events-bridge.

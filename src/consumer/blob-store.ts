@@ -94,6 +94,7 @@ function conflict({ url }: BlobClient, found: BlobProperties | null): StateConfl
   );
 }
 
+// assumption: blob-store
 /** https://learn.microsoft.com/rest/api/storageservices/blob-service-error-codes */
 const hasCode = (error: unknown, ...codes: string[]): boolean =>
   error instanceof Error && 'code' in error && codes.includes(String(error.code));

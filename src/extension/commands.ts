@@ -18,7 +18,9 @@ import {
   orderOf,
   packageIn,
   readConfiguration,
+  startOrder,
 } from './handler.ts';
+import { forgetRemoval, markRemoved } from './removal-marker.ts';
 import { unlessImpossible, writeStatus } from './status-file.ts';
 import { forgetUpdate, markUpdated, type Owner, updatedTo } from './update-marker.ts';
 
@@ -76,8 +78,9 @@ export async function updateHandler(handler: Handler, failureOf: FailureOf): Pro
   let given: Given | null = null;
   try {
     given = await givenIn(target.folder, handler);
+    forgetRemoval(target.folder);
     const configuration = await readConfiguration(given, { ...handler, folder: target.folder });
-    const done = await install(machine, orderOf(packageIn(target.folder), configuration));
+    const done = await install(machine, orderOf(target.folder, configuration));
     markUpdated(places, target, clock.now());
     return doneSentences(done, machine.system).join(' ');
   } catch (error) {
@@ -93,6 +96,7 @@ export async function updateHandler(handler: Handler, failureOf: FailureOf): Pro
   }
 }
 
+// assumption: windows-extension-environment
 /**
  * The handler that the service is to belong to. In a downgrade the guest agent runs the `update` of the newer handler, and VERSION
  * names the older one, whose folder is there already.
@@ -111,7 +115,7 @@ async function runAgain({ machine, log }: Handler): Promise<void> {
   try {
     const { installed } = await serviceStatus(machine);
     if (!installed) return;
-    const done = await install(machine, orderOf(null, { kind: 'absent' }));
+    const done = await install(machine, startOrder);
     log.write(doneSentences(done, machine.system).join(' '));
   } catch (error) {
     log.write(`The version before was not started again: ${messageOf(error)}`);
@@ -127,6 +131,7 @@ export async function uninstallHandler(handler: Handler): Promise<Sentences> {
   const { clock, system } = machine;
   const { places } = system;
   const owner = updatedTo(places, clock.now());
+  markRemoved(handler.folder);
   // The registry of Windows keeps it when the folder of the handler is removed, and the next installation has to begin as the first.
   await appliedSequence(handler).forget();
   if (owner !== null && owner !== handlerVersion(handler)) {

@@ -77,6 +77,7 @@ export const opensslCommands = ({ message }: EncryptedSettings, certificate: str
     output: 'bytes',
   }));
 
+// assumption: windows-extension-protected-settings
 /** For PowerShell 5.1, which every Windows has. Script block logging records the script, in which no secret is. */
 export const powershellScript = (thumbprint: string): string => `$ErrorActionPreference = 'Stop'
 Add-Type -AssemblyName System.Security

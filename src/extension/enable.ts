@@ -10,9 +10,11 @@ import {
   type Handler,
   handlerVersion,
   orderOf,
-  packageIn,
   readConfiguration,
 } from './handler.ts';
+import { forgetRemoval } from './removal-marker.ts';
+import type { AppliedSettings } from './sequence-number.ts';
+import { hashOf, readSettings } from './settings.ts';
 import { type ExtensionStatus, hasSucceeded, unlessImpossible, writeStatus } from './status-file.ts';
 import { substatusesOf } from './substatus.ts';
 import { belongsTo, forgetUpdate } from './update-marker.ts';
@@ -43,18 +45,20 @@ export type FailureOf = (error: unknown) => { readonly code: number; readonly me
 export async function enableHandler(handler: Handler, failureOf: FailureOf): Promise<Enabled> {
   const { folder, machine, log } = handler;
   const startMs = handler.clock.monotonicMs();
+  forgetRemoval(folder);
   const given = await givenIn(folder, handler);
   const { statusFolder } = given.environment;
   const applied = appliedSequence(handler);
-  const wasApplied = (await applied.read()) === given.number && hasSucceeded(statusFolder, given.number);
-  if (wasApplied && isOwnAndSettled(handler) && (await isRunning(handler))) {
+  const last = await applied.read();
+  const hash = await hashOfGiven(given, handler);
+  if (wereApplied(given, hash, last) && isOwnAndSettled(handler) && (await isRunning(handler))) {
     forgetUpdate(machine.system.places);
     return { sentence: `The settings ${given.number} were applied before, and the service runs.`, unreached: false };
   }
   const began = handler.clock.now();
   const write = (status: ExtensionStatus): void =>
     writeStatus(statusFolder, given.number, status, { now: handler.clock.now(), began });
-  const isFirst = (await applied.read()) === null;
+  const isFirst = last === null;
   const over = new AbortController();
   const renewed = keepTransitioning(handler, write, over.signal);
   try {
@@ -64,7 +68,7 @@ export async function enableHandler(handler: Handler, failureOf: FailureOf): Pro
     const substatuses = substatusesOf(await handler.askService(), handler.clock.now());
     if (unreached === null) {
       write({ status: 'success', code: 0, message: sentence, substatuses });
-      await applied.write(given.number);
+      await applied.write({ number: given.number, hash });
       forgetUpdate(machine.system.places);
       return { sentence, unreached: false };
     }
@@ -77,6 +81,18 @@ export async function enableHandler(handler: Handler, failureOf: FailureOf): Pro
     throw error;
   }
 }
+
+/** Null where there is no such file, or none that can be read: the latter is reported when it is applied. */
+async function hashOfGiven({ environment, number }: Given, { machine }: Handler): Promise<string | null> {
+  const settings = await readSettings(environment.configFolder, number, machine.clock).catch(() => null);
+  return settings && hashOf(settings);
+}
+
+/** A machine that was created from an image of another one has the number and the status of that one's settings, which may be others. */
+const wereApplied = ({ environment, number }: Given, hash: string | null, last: AppliedSettings | null): boolean =>
+  last?.number === number &&
+  (last.hash === null || last.hash === hash) &&
+  hasSucceeded(environment.statusFolder, number);
 
 interface Applied {
   readonly sentence: string;
@@ -92,7 +108,7 @@ async function apply(handler: Handler, given: Given, isFirst: boolean): Promise<
       `The guest agent has not written the settings ${given.number}.settings to ${given.environment.configFolder}. Deploy the extension again.`,
     );
   }
-  const done = await install(machine, orderOf(packageIn(folder), configuration));
+  const done = await install(machine, orderOf(folder, configuration));
   if (done.outcome === 'waits') {
     throw new Refusal(
       'badConfiguration',

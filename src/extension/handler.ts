@@ -3,11 +3,14 @@ import type { Clock } from '../clock.ts';
 import type { ServiceAnswer } from '../health/status-client.ts';
 import { version } from '../process/version.ts';
 import type { CheckedContent } from '../service/configure.ts';
+import type { Order } from '../service/install.ts';
 import type { Machine } from '../service/machine.ts';
+import { Refusal } from '../service/refusals.ts';
 import { configurationIn } from './configuration.ts';
 import { decrypt } from './decrypt.ts';
 import { type HandlerEnvironment, readHandlerEnvironment } from './handler-environment.ts';
 import type { HandlerLog } from './handler-log.ts';
+import { isRemoved } from './removal-marker.ts';
 import { type AppliedSequence, inFile, inRegistry, sequenceNumber } from './sequence-number.ts';
 import { readSettings } from './settings.ts';
 
@@ -70,12 +73,18 @@ export async function readConfiguration(
   return configuration === null ? { kind: 'empty' } : { kind: 'given', configuration };
 }
 
-/** What to have the installer do: this package with this configuration, started now and at every boot. */
-export const orderOf = (from: string | null, given: GivenConfiguration) =>
-  ({
-    from,
-    key: null,
-    configuration: given.kind === 'given' ? given.configuration : null,
-    enable: 'always',
-    start: true,
-  }) as const;
+/** What to have the installer do: the package of the handler in this folder with this configuration, started now and at every boot. */
+export const orderOf = (folder: string, given: GivenConfiguration): Order => ({
+  ...startOrder,
+  from: packageIn(folder),
+  configuration: given.kind === 'given' ? given.configuration : null,
+  withdrawn: () => (isRemoved(folder) ? removed : null),
+});
+
+/** What to have it do with what is installed. */
+export const startOrder: Order = { from: null, key: null, configuration: null, enable: 'always', start: true };
+
+const removed = new Refusal(
+  'notDone',
+  'The extension was removed while this command waited for another one, so nothing is installed.',
+);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
@@ -65,6 +66,15 @@ export function settingsIn(text: string): Settings {
   }
   return { publicSettings, protectedSettings: { message: Buffer.from(protectedSettings, 'base64'), thumbprint } };
 }
+
+/** The same for equal settings, whatever the order of their keys. Of protected settings the encrypted text counts, which differs each time Azure encrypts. */
+export const hashOf = ({ publicSettings, protectedSettings }: Settings): string =>
+  createHash('sha256')
+    .update(JSON.stringify([publicSettings, protectedSettings?.message.toString('base64') ?? null], inOrder))
+    .digest('hex');
+
+const inOrder = (_: string, value: unknown): unknown =>
+  isObject(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value;
 
 function parsed(text: string): unknown {
   try {

@@ -13,6 +13,7 @@ export interface Substatus {
   readonly message: string;
 }
 
+// assumption: extension-status-shown
 /** What the guest agent reports to Azure for one sequence number. `success` and `error` are final. */
 export interface ExtensionStatus {
   readonly status: Exclude<StatusWord, 'warning'>;

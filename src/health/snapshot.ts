@@ -4,6 +4,7 @@ import { type OutboxReport, reportedState } from '../outbox/reader.ts';
 import type { SenderFacts } from '../sender/sender-process.ts';
 import type { PollFigures } from './poll-condition.ts';
 import type { RuntimeStats } from './runtime-stats.ts';
+import { hasSnapshotShape } from './snapshot-shape.ts';
 import { liveness } from './verdict.ts';
 
 /** Increased when a field is removed or changes its meaning. */
@@ -108,4 +109,4 @@ export function sinkRows(outbox: Pick<Outbox, 'backlog' | 'counters' | 'progress
 
 /** Whether this is an answer that this version understands. */
 export const isSnapshot = (value: unknown): value is Snapshot =>
-  typeof value === 'object' && value !== null && 'form' in value && value.form === form;
+  typeof value === 'object' && value !== null && 'form' in value && value.form === form && hasSnapshotShape(value);

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import type { Clock } from '../clock.ts';
+import { askPipe } from './pipe-client.ts';
 import { isSnapshot, type Snapshot } from './snapshot.ts';
 import { isPipe, type ShortPath, shortPath, statusPaths } from './status-path.ts';
 
@@ -35,6 +36,10 @@ export async function askService(
 const notListening: ServiceAnswer = { kind: 'nobody' };
 
 async function askAt(path: string, clock: Clock): Promise<ServiceAnswer> {
+  if (isPipe(path)) {
+    const answer = await askPipe(path, longestAnswer);
+    return answer.kind === 'answered' ? parsed(answer.text) : answer;
+  }
   let address: ShortPath;
   try {
     address = shortPath(path);
@@ -61,9 +66,7 @@ async function silence(clock: Clock, signal: AbortSignal): Promise<ServiceAnswer
 
 function read(path: string, signal: AbortSignal): Promise<ServiceAnswer> {
   return new Promise((resolve) => {
-    const socket = connect(path, () => {
-      if (isPipe(path)) socket.write('\n');
-    });
+    const socket = connect(path);
     let text = '';
     signal.addEventListener('abort', () => socket.destroy(), { once: true });
     socket.setEncoding('utf8');

@@ -25,6 +25,7 @@ export function statusPaths(directory: string, platform: NodeJS.Platform = proce
   return [join(absolute, socketName), join(runtimeDirectory, `${name}.sock`)];
 }
 
+// assumption: windows-status-pipe
 /**
  * Whether it is a named pipe. Node creates it with the default rights of Windows: full control for the system, administrators and the
  * account of the service, and reading for everyone. So that only the former are answered, an answer has to be asked for with a line.

@@ -22,6 +22,7 @@ const pollEveryMs = 60_000;
 const mostConnections = 16;
 const slowReaderMs = 5_000;
 
+// assumption: windows-status-pipe
 /**
  * Answers each connection with one line of JSON, for commands on this machine: read-only, for the owner and root, without
  * a write to the disk. The thread that polls answers, so a process that is stopped does not. Never rejects: a service that cannot be

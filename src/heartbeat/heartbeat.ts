@@ -34,6 +34,7 @@ export interface HeartbeatLoop {
 /** The longest that stopping waits for the last heartbeat. */
 const lastHeartbeatMs = 4_000;
 
+// assumption: host-stops-orderly
 /**
  * The heartbeat: when the bridge has started, every `heartbeat.everyMinutes`, and when it stops. Best effort: what cannot be sent is
  * not kept, since the next one has newer figures, and nothing waits for it. 0 minutes disables it.

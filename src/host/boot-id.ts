@@ -23,6 +23,7 @@ export function readBootId(options: BootIdOptions): string | null {
   return null;
 }
 
+// assumption: host-boot-id
 /** https://man7.org/linux/man-pages/man5/proc_sys_kernel.5.html */
 function readLinuxBootId(root: string): string | null {
   try {
@@ -33,6 +34,7 @@ function readLinuxBootId(root: string): string | null {
   }
 }
 
+// assumption: windows-boot-time
 /**
  * Windows has no id of a boot. Its time is calculated from the milliseconds since then (GetTickCount64), which include sleep and hibernation: memory
  * survives both, so neither counts as a boot. Not the registry's PrefetchParameters\\BootId: it is documented nowhere, and

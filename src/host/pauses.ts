@@ -16,6 +16,7 @@ export interface Pauses {
   close(): void;
 }
 
+// assumption: host-freeze-measured, query-pauses-of-windows
 /**
  * Measures from inside how long this VM was paused: a timer that is due every 100 ms fires late by as much. It sees a
  * stopped process as well as a frozen machine whose monotonic clock went on; a machine whose clocks stopped too shows up

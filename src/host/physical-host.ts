@@ -32,6 +32,7 @@ export interface PhysicalHost {
   watch(on: boolean): void;
 }
 
+// assumption: host-physical-name, windows-physical-host
 /**
  * The physical machine under this VM, as the hypervisor reports it; null if it does not, which is common. Two
  * different names in a row prove that the VM was moved.

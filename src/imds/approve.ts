@@ -15,6 +15,7 @@ export const approvalDeadlineMs = 10_000;
 /** Where it is throttled and does not say for how long: it counts requests by the second. */
 const throttledMs = 1_000;
 
+// assumption: imds-approval-refused
 /**
  * Approves these events, for every VM that they name. Never rejects. 200 for any valid id, also one that
  * was approved before, so it may be repeated; 400 for what is malformed. 429, where the programs of the VM ask more often than

@@ -13,6 +13,7 @@ export interface AzureTime {
  */
 const longestRoundTripMs = 1000;
 
+// assumption: imds-date-header
 /**
  * The header is cut to whole seconds, so half a second is added: without it a clock that is right would be called one second
  * ahead half of the time. Half the round trip is taken off our time of arrival: about then the answer was dated.

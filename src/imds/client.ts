@@ -17,6 +17,7 @@ export interface ImdsOptions {
   readonly apiVersion: string;
   /** How long an answer may take, the last byte of its body included. */
   readonly timeoutMs: number;
+  // assumption: imds-first-request
   /** The same while `warm()` is false: the first request enables Scheduled Events and may take two minutes. */
   readonly firstTimeoutMs: number;
   /** Whether Scheduled Events is known to be enabled: a valid document was seen in the last 24 h. */
@@ -57,6 +58,7 @@ export function createImds(options: ImdsOptions): Imds {
   const { apiVersion, timeoutMs, firstTimeoutMs, warm, clock } = options;
   const locate = typeof options.endpoint === 'string' ? fixed(options.endpoint) : options.endpoint;
   let polling: HttpConnection | null = null;
+  // assumption: imds-etag
   /** Of the last document that was read completely, and the history that received it. */
   let last: { readonly etag: string; readonly history: object } | null = null;
 

@@ -24,6 +24,7 @@ const deepestNesting = 50;
 /** Deeper JSON than this is not parsed: a megabyte of brackets takes a hundred megabytes to parse. */
 const deepestJson = 1_000;
 
+// assumption: imds-document-size
 /** A document is about the VMs of one placement group or availability set: a few hundred at most. */
 const mostEvents = 1_000;
 
@@ -32,6 +33,7 @@ const excesses = {
   'too-many-events': `The answer lists more than ${mostEvents} events`,
 } as const;
 
+// assumption: imds-fields
 /**
  * The body of `GET /metadata/scheduledevents` in any of the seven published api-versions. Only a body that holds both
  * the list and its incarnation is a document: an error page that happens to be JSON must not look like "no events".

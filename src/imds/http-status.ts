@@ -7,6 +7,7 @@ export interface StatusMeaning {
   readonly reason: string;
 }
 
+// assumption: imds-rate-limit, imds-update
 /**
  * What the metadata service means by a status, or what else may have sent it.
  * https://learn.microsoft.com/azure/virtual-machines/instance-metadata-service#errors-and-debugging
@@ -40,6 +41,7 @@ const redirected: Advice = (status) => status;
 const serverFailed: Advice = (status) => `The metadata service failed (${status}); retrying.`;
 const between: Advice = (status) =>
   `Something between this VM and the metadata service refuses the request (${status}): it must not go through a proxy.`;
+// assumption: imds-metadata-security-protocol
 /** https://learn.microsoft.com/azure/virtual-machines/metadata-security-protocol/overview */
 const guarded: Advice = (status) =>
   `The metadata service refuses this process (${status}): where the proxy agent on this VM enforces the Metadata Security Protocol, its rules must allow this program; the request must not go through any other proxy.`;

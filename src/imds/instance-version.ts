@@ -17,6 +17,7 @@ const knownVersions = [
   '2021-02-01',
 ];
 
+// assumption: imds-instance-old-host
 /**
  * A host that does not know a version answers 400 and lists those that it does know (`newest-versions`). Which of them to
  * ask for instead; null when the body lists none that is known here.

@@ -7,6 +7,7 @@ export type IdentityField = Exclude<keyof Observer, 'tags'>;
 /** JSON of published tags is not longer than this. */
 const longestTagsBytes = 8192;
 
+// assumption: imds-instance-fields
 /**
  * The fields of `/metadata/instance`, of any version from 2021-02-01 on.
  * https://learn.microsoft.com/azure/virtual-machines/instance-metadata-service#instance-metadata

@@ -35,6 +35,7 @@ export interface ObserverWatch {
   run(signal: AbortSignal): Promise<void>;
 }
 
+// assumption: imds-vm-id
 export function createObserverWatch(options: ObserverWatchOptions): ObserverWatch {
   const { imds, configured, computer, stored, clock, log } = options;
   const { tags: tagNames, ...overrides } = configured;

@@ -1,5 +1,6 @@
 import type { PollResult } from '../lifecycle/scheduled-event.ts';
 
+// assumption: imds-rate-limit
 /** The service allows five requests a second to all programs of a VM together; one a second is what it recommends. */
 export const leastBetweenStartsMs = 1000;
 

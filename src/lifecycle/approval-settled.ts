@@ -14,6 +14,7 @@ export interface SettlementInput {
   readonly now: Date;
 }
 
+// assumption: imds-not-before
 /**
  * Null: the event is still Scheduled, so only another request to Azure can decide it. Nothing starts before its notBefore unless it is
  * approved; this bridge was about to, so what did start early counts as accepted.

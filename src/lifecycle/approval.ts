@@ -1,6 +1,7 @@
 import type { ScheduledEvent } from './scheduled-event.ts';
 import type { EventMemory } from './state.ts';
 
+// assumption: imds-approval-all-vms
 /**
  * An approval lets Azure start an event now instead of at its notBefore, for every VM that it names: a wrong one
  * reboots a VM in use. https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events#start-an-event
@@ -12,6 +13,7 @@ export interface ApprovalPolicy {
   readonly userInitiated: boolean;
   /** Freezes that are to last no longer; null: none. */
   readonly freezeUpToSeconds: number | null;
+  // assumption: imds-approval-on-behalf
   /** VMs for which this one approves user-initiated events that they have not approved themselves. */
   readonly onBehalfOf: readonly string[];
   /** How long those VMs have. */
@@ -50,6 +52,7 @@ export type MayApprove =
   | { readonly approve: true; readonly cause: string }
   | { readonly approve: false; readonly why: string };
 
+// assumption: imds-user-redeploy, imds-user-restart
 /**
  * The whole policy of approving without being asked. Judges the event as the document lists it, never with values
  * remembered from an earlier one. Preempt, Terminate, and what the platform reboots or redeploys are for people to approve.

@@ -25,6 +25,7 @@ export interface DecisionContext extends RecordContext {
   readonly unreadable: number;
   /** The previous document had more of them: a new event may have been one of them. */
   readonly wasHidden: boolean;
+  // assumption: imds-incarnation-counts
   /** The incarnation went backwards in this document or less than five minutes before. */
   readonly reset: boolean;
   /** Around a reset, and while Scheduled Events is being enabled, the list may be incomplete. */

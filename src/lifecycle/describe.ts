@@ -148,6 +148,7 @@ function reportedByAzure({ eventId, last }: EventMemory, { vmName }: Observer) {
 const hostBefore = ({ foundOnHost }: EventMemory, physicalHost: string | null): string | null =>
   physicalHost === null || foundOnHost === physicalHost ? null : foundOnHost;
 
+// assumption: feed-id
 /** The id under which Azure's preview feed of scheduled events (Event Grid, Resource Graph) lists the same event. */
 function scheduledEventResourceId(observer: Observer, eventId: string): string | null {
   const owner = observer.vmScaleSetResourceId ?? observer.resourceId;

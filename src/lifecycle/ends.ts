@@ -2,6 +2,7 @@ import { type EndEvidence, endEvidence, type Phase } from './record.ts';
 import type { AbsenceFacts, EventMemory } from './state.ts';
 import { isKnown } from './steps.ts';
 
+// assumption: imds-cancel-leaves, imds-over, imds-statuses
 /**
  * How an event that is no longer listed has ended. Azure never says "completed": a finished event just leaves the array,
  * a canceled one too (https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events). A public trace of a real

@@ -4,6 +4,7 @@ import { pauseIsEvidenceMs } from './pause.ts';
 import type { IsoTime } from './record.ts';
 import type { AbsenceFacts, EventMemory, LifecycleState, Sighting } from './state.ts';
 
+// assumption: imds-incarnation-resets
 /** For this long after the incarnation went backwards an absence is not believed at once. */
 export const resetWindowMs = 5 * 60_000;
 

@@ -13,6 +13,7 @@ export const pauseIsEvidenceMs = 1000;
 export const isPauseMeasured = ({ tick, wallStepMs }: HostEvidence): boolean =>
   (tick?.longestMs ?? 0) > 0 || Math.abs(wallStepMs) >= pauseIsEvidenceMs;
 
+// assumption: host-freeze-measured
 /**
  * The pause between two observations, or null if nothing measured it. A frozen VM shows it in up to three ways: the tick
  * comes late; the wall clock, corrected by the hypervisor, runs ahead of the monotonic one; or it was not corrected and

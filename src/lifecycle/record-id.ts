@@ -21,6 +21,7 @@ export const stepOf = (phase: Phase): StepKind => stepOfPhase[phase];
 const hash = (...parts: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
 
+// assumption: imds-event-id
 /**
  * The id of a step of an event, the same on every VM that sees it: neither observer nor incarnation go in.
  * `repeat`: how often this observer had already recorded the step (for `updated`: with this content).

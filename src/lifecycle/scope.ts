@@ -7,6 +7,7 @@ export interface Scope {
   readonly witnessRate: number;
 }
 
+// assumption: imds-resource-names
 /**
  * Is this VM named? Exact and case-insensitive on `compute.name`. Never the host name, never a part of the name: a VM
  * `web1` that takes `web10` for itself approves or reports another VM's reboot.
@@ -16,6 +17,7 @@ export function affects(resources: readonly string[] | null, vmName: string): bo
   return (resources ?? []).some((resource) => resource.toLowerCase() === name);
 }
 
+// assumption: imds-group-flexible, imds-group-uniform
 /** Is this VM sampled to report an event of others? The same answer each time, and evenly spread over VMs and events. */
 export function isSampled(scope: Scope, vmId: string, eventId: string): boolean {
   if (scope.witnessRate <= 0) return false;

@@ -17,6 +17,7 @@ export const snapshotIdPrefix = 'in-sight-';
 /** The most ids in one record: an EventId has 128 characters at most, and a record 64 KB. */
 const longestList = 300;
 
+// assumption: imds-list-incomplete
 /**
  * Due once the list of the service is complete and every entry in it is readable. Not made if more events are listed than fit into
  * a record: then none is presumed to have ended.

@@ -17,6 +17,7 @@ export interface LifecycleState {
   readonly lastDocument: Moment | null;
   /** Of the last valid document. */
   readonly incarnation: number | null;
+  // assumption: imds-incarnation-counts
   /** The smallest step by which the incarnation was seen to grow: some services count by more than one. */
   readonly incarnationStep: number | null;
   /** Of the machine, at the last valid document. */

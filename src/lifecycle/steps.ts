@@ -38,6 +38,7 @@ export function heldPhase({ now, memory }: Pick<Listing, 'now' | 'memory'>): Hel
   return memory?.open ? memory.phase : 'Scheduled';
 }
 
+// assumption: imds-statuses
 /** Azure itself reports the end. Not known to happen today; accepted when it does. */
 export const hasEndStatus = ({ now }: Listing): boolean => isEnd(now.eventStatus);
 
@@ -57,6 +58,7 @@ export function stepTaken(listing: Listing): StepTaken | null {
 function firstListing({ now, gap }: Listing): StepTaken {
   const atFirstLook: readonly StepEvidence[] = gap ? ['present-at-first-look'] : [];
   if (!isKnown(now.eventStatus)) return { phase: 'Updated', evidence: [...atFirstLook, 'status-unknown'], changes: [] };
+  // assumption: imds-hardware-failure
   const said = now.eventStatus === 'Started' ? 'started-without-notice' : 'said-by-azure';
   return { phase: now.eventStatus, evidence: gap ? atFirstLook : [said], changes: [] };
 }

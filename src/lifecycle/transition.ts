@@ -130,6 +130,7 @@ function measuredWith(
   return { tick: both ?? one ?? other, wallStepMs: (kept?.wallStepMs ?? 0) + wallStepMs };
 }
 
+// assumption: imds-list-incomplete, imds-off-after-a-day
 /** Azure disables Scheduled Events after a day without a request; once enabled again, its list is empty for a while. */
 const switchedOffAfterMs = 24 * 3_600_000;
 
@@ -224,6 +225,7 @@ function smallestStep({ incarnation: before, incarnationStep }: LifecycleState, 
   return Math.min(incarnationStep ?? Number.POSITIVE_INFINITY, incarnation - before);
 }
 
+// assumption: imds-incarnation-resets
 /**
  * After a boot the VM may be on a host whose service restarts its counter. A lower incarnation shows that; the same one, as both may
  * have just begun, does not. If the host is known to be another one, no incarnation proves that the list is complete.

@@ -1,6 +1,7 @@
 import type { Observer } from '../lifecycle/scheduled-event.ts';
 import type { Outbox } from './outbox.ts';
 
+// assumption: imds-vm-id
 /**
  * Confirms that the outbox belongs to this VM. A copied disk, or an image made of a VM in use, contains the records and
  * the identity of another VM: none of them may be sent a second time in that VM's name.

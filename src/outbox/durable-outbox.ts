@@ -1,3 +1,4 @@
+import { faultPoint } from '../fault-point.ts';
 import type { LifecycleRecord } from '../lifecycle/record.ts';
 import type { Observer } from '../lifecycle/scheduled-event.ts';
 import { emptyState, type LifecycleState } from '../lifecycle/state.ts';
@@ -120,7 +121,9 @@ class DurableOutbox implements Outbox {
     for (const one of concluded) this.#buffer.writeLater(approvalOf(one), (db) => writeConclusion(db, one));
     for (const record of records) this.#buffer.records.set(record.position, bufferedRecord(record, at));
     this.#pendingNotifications.push(...records);
-    if (records.length > 0 || concluded.length > 0 || isWorthStoring(this.#stored, state)) this.#write();
+    if (records.length === 0 && concluded.length === 0 && !isWorthStoring(this.#stored, state)) return;
+    faultPoint('before-append');
+    this.#write();
   }
 
   rememberObserver(observer: Observer, bootId: string | null): void {
@@ -169,6 +172,7 @@ class DurableOutbox implements Outbox {
     );
     this.#buffer.settle(sink, known, this.#now());
     this.#buffer.progress.set(sink, progress);
+    faultPoint('before-settle');
     this.#writeAtTimes();
   }
 
@@ -312,6 +316,7 @@ class DurableOutbox implements Outbox {
     const ended = this.#options.clock.monotonicMs();
     this.#restsUntil = ended + (isWritten ? Math.min(longestRestMs, restPerWork * (ended - began)) : retryEveryMs);
     if (isWritten) {
+      if (this.#buffer.updates > 0) faultPoint('after-settle');
       this.#buffer.clear();
     } else {
       if (this.#disk.isLockLost) this.#isDetached = true;
@@ -320,7 +325,9 @@ class DurableOutbox implements Outbox {
     }
     const records = this.#pendingNotifications;
     this.#pendingNotifications = [];
-    if (records.length > 0) for (const listener of this.#listeners) listener(records);
+    if (records.length === 0) return;
+    faultPoint('after-append');
+    for (const listener of this.#listeners) listener(records);
   }
 
   /**

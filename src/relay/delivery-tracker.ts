@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { faultPoint } from '../fault-point.ts';
 import { type DeliveryUpdate, noProgress, type PendingDelivery, type SinkProgress } from '../outbox/outbox.ts';
 import type { SendResult } from '../sinks/sink.ts';
 import type { Backlog } from './backlog.ts';
@@ -127,6 +128,7 @@ export function createDeliveryTracker(parts: {
     noteError(refusal, [delivery], 'dead');
     statusLog.deadLetter(delivery.position, code, reason);
     deadLetterCounts[code] = (deadLetterCounts[code] ?? 0) + 1;
+    faultPoint('dead-letter');
     done([delivery]);
   };
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { faultPoint } from '../fault-point.ts';
 import type { Log } from '../log.ts';
 import type { Outbox, SinkProgress } from '../outbox/outbox.ts';
 import type { ParsedEntry, SendResult, Sink } from '../sinks/sink.ts';
@@ -243,7 +244,9 @@ export class Relay {
       for (const eventKey of eventKeys) this.#busy.add(eventKey);
       this.#inFlight.add(sentBatch);
       this.#urgency.tried(eventKeys, now, outOfTurn);
+      faultPoint('before-send');
       void send(batch, this.#options, signal).then((result) => {
+        faultPoint('result-arrived');
         this.#finished.push({ sentBatch, result });
         this.#notifier.notify();
       });

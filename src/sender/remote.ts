@@ -1,6 +1,7 @@
 import type { TokenCredential } from '@azure/identity';
 import type { DeadlineCounts } from '../azure/deadline.ts';
 import { failedCheck, KnownFailure, retry } from '../azure/failure.ts';
+import { faultPoint } from '../fault-point.ts';
 import type { HeartbeatSender } from '../heartbeat/sender.ts';
 import { messageOf } from '../log.ts';
 import type { SinkShape } from '../sinks/descriptor.ts';
@@ -17,11 +18,13 @@ export function createRemoteSink(
     ...shape,
     async send(batch, signal) {
       try {
-        return await process.call(
+        const result = process.call(
           'send',
           batch.map(({ json }) => json),
           signal,
         );
+        faultPoint('request-handed-over');
+        return await result;
       } catch (error) {
         return failureOf(error);
       }

@@ -1,5 +1,6 @@
 import type { ReplaceableCredential } from '../azure/credential.ts';
 import { systemClock } from '../clock.ts';
+import { faultPoint } from '../fault-point.ts';
 import type { HeartbeatSender } from '../heartbeat/sender.ts';
 import { configuredSinks, heartbeatTargets } from '../sinks/registry.ts';
 import type { Sink } from '../sinks/sink.ts';
@@ -52,11 +53,14 @@ export function serveSender(
       work = open();
       await work;
     },
-    send: async (batch, signal) =>
-      part(await begun(), 'sink').send(
+    async send(batch, signal) {
+      const result = await part(await begun(), 'sink').send(
         batch.map((bytes) => ({ json: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) })),
         signal,
-      ),
+      );
+      faultPoint('sink-accepted');
+      return result;
+    },
     check: async (_, signal) => part(await begun(), 'sink').check(signal),
     heartbeat: async (facts, signal) => part(await begun(), 'heartbeat').send(facts, signal),
     token: async (scope) => part(await begun(), 'token')(scope),

@@ -32,6 +32,7 @@ const retryOptions = { maxRetries: 2, retryDelayInMs: 1_000, timeoutInMs: 15_000
 const tokenMs = 30_000;
 const closeMs = 3_000;
 
+// assumption: hub-readers
 /**
  * Connects to nothing but the source of tokens. Reads without an owner level, so it takes no partition from another reader.
  * @throws HubRefused if there is no token, or the address is unusable.

@@ -65,3 +65,12 @@ test('a key may occur in several objects, inside a string, and any number of tim
   const observer = '"observer": { "tags": ["sinks", "sinks"] }';
   expect(load(`{ "$comment": ["x", "x"], ${sinks}, ${observer} }`).problems).toBeUndefined();
 });
+
+test.skipIf(process.platform === 'win32')(
+  'a file that every user can change is refused, and nothing else is said about it',
+  () => {
+    expect(load({ sinks: { stdoutt: {} } }, { mode: 0o646 }).problems).toEqual([
+      'Every user can change FILE, and with it where records go and what is approved: expected a file that only its owner can change (chmod o-w FILE).',
+    ]);
+  },
+);

@@ -20,6 +20,11 @@ const mistakes: readonly { name: string; content: object; env?: NodeJS.ProcessEn
     problems: ['sinks.stdout.pretty is not an option (in FILE); sinks.stdout has none.'],
   },
   {
+    name: 'of a key that is thousands of letters long the beginning is named',
+    content: { ...stdout, log: { ['x'.repeat(9_000)]: 1 } },
+    problems: [`log.${'x'.repeat(196)}… is not an option (in FILE); expected one of log.level.`],
+  },
+  {
     name: 'a secret that is wrong is not shown',
     content: { sinks: { eventHubs: { connectionString: 'SharedAccessKey=abc', eventHubName: 'hub' } } },
     problems: [

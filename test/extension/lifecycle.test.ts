@@ -92,6 +92,31 @@ test('with the same settings again, as after each start of the agent, nothing is
   expect(agent.last().stdout).toBe('The settings 0 were applied before, and the service runs.\n');
 });
 
+test('on a machine that was created from an image of another one, settings with the same number are applied', async () => {
+  using site = createSite();
+  const { agent } = site;
+  await agent.apply('1.0.0', zips.one, settings('of the image'), 0);
+  expect(await agent.apply('1.0.0', zips.one, settings('of this machine'), 0)).toEqual(ready);
+  expect(configurationOf(site)).toEqual(settings('of this machine').publicSettings);
+  const encrypted = {
+    ...settings('of this machine'),
+    protectedSettingsCertThumbprint: site.certificate.place(),
+    protectedSettings: site.certificate.encrypt('{"observer":{"vmName":"secret"}}'),
+  };
+  expect(await agent.apply('1.0.0', zips.one, encrypted, 0)).toEqual(ready);
+  expect(JSON.stringify(configurationOf(site))).toContain('"secret"');
+});
+
+test('the number that a version before has stored, without a hash, counts', async () => {
+  using site = createSite();
+  const { agent, harness } = site;
+  await agent.apply('1.0.0', zips.one, settings());
+  writeFileSync(join(agent.folderOf('1.0.0'), 'mrseq'), '0');
+  harness.forgetCalls();
+  expect(await agent.restart('1.0.0')).toEqual(ready);
+  expect(harness.calls()).toEqual([]);
+});
+
 test('a service that was stopped is started again with the same settings', async () => {
   using site = createSite();
   const { agent, harness } = site;

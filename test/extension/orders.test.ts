@@ -34,7 +34,7 @@ const order = fc.array(fc.record({ event, stopsBefore: fc.constantFrom(0, 0, 0, 
 });
 
 test('whatever the order of events: a success means that this version runs with these settings, and a removal that none runs', async () => {
-  const numRuns = runs('orders of events', { quick: 2, full: 60 });
+  const numRuns = runs('orders of events', { quick: 2, full: 25 });
   await fc.assert(
     fc.asyncProperty(order, async (events) => {
       let left = 0;

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { hashOf, settingsIn } from '../../src/extension/settings.ts';
 import { createSite, settings, zipOf } from './site.ts';
 
 const ready = { code: 0, message: 'Ready' };
@@ -180,4 +181,21 @@ test('a message about wrong protected settings has no value of them', async () =
     stderr: expect.stringMatching(/log\.level in the protected settings is invalid \(value hidden\): expected /),
   });
   expect(filesWith(harness.root, 'c2VjcmV0')).toEqual([]);
+});
+
+test('equal settings have the same hash, and others do not', () => {
+  const hash = (handlerSettings: object): string =>
+    hashOf(settingsIn(JSON.stringify({ runtimeSettings: [{ handlerSettings }] })));
+  const thumbprint = 'A'.repeat(40);
+  const protectedOnes = { protectedSettings: 'AAAA', protectedSettingsCertThumbprint: thumbprint };
+  const first = hash({ publicSettings: { a: 1, b: { c: [1, 2], d: 2 } }, ...protectedOnes });
+  expect(first).toMatch(/^[0-9a-f]{64}$/);
+  expect(hash({ ...protectedOnes, publicSettings: { b: { d: 2, c: [1, 2] }, a: 1 } })).toBe(first);
+  const others = [
+    { publicSettings: { a: 1, b: { c: [2, 1], d: 2 } }, ...protectedOnes },
+    { publicSettings: { a: 1, b: { c: [1, 2], d: 2 } }, ...protectedOnes, protectedSettings: 'AAAB' },
+    { publicSettings: { a: 1, b: { c: [1, 2], d: 2 } } },
+    {},
+  ].map(hash);
+  expect(new Set([first, ...others]).size).toBe(5);
 });

@@ -1,7 +1,14 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { treeOf } from '../service/harness.ts';
+import { handlerOn } from '../../src/cli/extension/open-handler.ts';
+import { uninstallHandler } from '../../src/extension/commands.ts';
+import { enableHandler } from '../../src/extension/enable.ts';
+import { alone } from '../../src/service/installer-lock.ts';
+import type { Refusal } from '../../src/service/refusals.ts';
+import { refusalOf, treeOf } from '../service/harness.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { until } from '../support/until.ts';
 import { createSite, settings, zipOf } from './site.ts';
 
 const ready = { code: 0, message: 'Ready' };
@@ -235,6 +242,32 @@ test.for([
   expect(await agent.apply('1.0.0', zips.one, settings('a'), number)).toEqual(ready);
   expect(harness.runs()).toContain('1.0.0');
 });
+
+test.for(['with', 'without'])(
+  'an enable that waits while the extension is removed installs nothing, %s the folder of its handler',
+  async (folderOf) => {
+    using site = createSite();
+    const { agent, harness } = site;
+    await agent.apply('1.0.0', zips.one, settings('a'));
+    const folder = agent.folderOf('1.0.0');
+    rmSync(join(folder, 'mrseq'));
+    const env = { ...harness.env, ConfigSequenceNumber: `${agent.number()}` };
+    const clock = createFakeClock();
+    const waiting = await handlerOn({ ...harness.machine, clock }, folder, env);
+    const failureOf = () => ({ code: 22, message: '' });
+    let ended: Promise<Refusal> | undefined;
+    await alone(harness.places.lock, { clock: harness.clock, timeoutMs: 0 }, async () => {
+      ended = refusalOf(enableHandler(waiting, failureOf));
+      await until(() => clock.sleepers() > 0);
+    });
+    // The guest agent that started it was ended. The next one removes the extension, at last its folder.
+    if (folderOf === 'with') await uninstallHandler(await handlerOn(harness.machine, folder, env));
+    else await agent.remove('1.0.0');
+    await clock.advance(1_000);
+    expect((await ended)?.message).toMatch(/^The extension was removed while this command waited/);
+    expect([harness.runs(), existsSync(harness.places.home)]).toEqual([null, false]);
+  },
+);
 
 test('disable stops the service, and the next enable starts it', async () => {
   using site = createSite();

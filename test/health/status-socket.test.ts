@@ -5,16 +5,16 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import type { Snapshot } from '../../src/health/snapshot.ts';
 import { askService } from '../../src/health/status-client.ts';
 import { statusPaths } from '../../src/health/status-path.ts';
 import { serveStatus } from '../../src/health/status-server.ts';
 import { silentLog } from '../../src/log.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { sampleSnapshot } from '../support/sample-snapshot.ts';
 import { until } from '../support/until.ts';
 
-const snapshot = { form: 1, version: '1.2.3' } as unknown as Snapshot;
+const snapshot = sampleSnapshot;
 
 function place(name: string): string {
   const directory = temporaryDirectory(`status-${name}`);
@@ -109,7 +109,8 @@ describe.skipIf(process.platform === 'win32')('the status socket', () => {
     const path = join(directory, 'status.sock');
     const child = spawn(process.execPath, [
       '-e',
-      `require('node:net').createServer((socket) => socket.on('error', () => {}).end('{"form":1}')).listen(${JSON.stringify(path)}, () => console.log('listening'))`,
+      `require('node:net').createServer((socket) => socket.on('error', () => {}).end(process.argv[1])).listen(${JSON.stringify(path)}, () => console.log('listening'))`,
+      JSON.stringify(snapshot),
     ]);
     onTestFinished(() => void child.kill('SIGKILL'));
     await once(child.stdout, 'data');
@@ -131,9 +132,11 @@ describe.skipIf(process.platform === 'win32')('the status socket', () => {
 
   test('a service of another version, or an invalid answer, counts as no service', async () => {
     const directory = place('other');
-    let answer: () => unknown = () => ({ form: 2 });
+    let answer: () => unknown = () => ({ ...snapshot, form: 2 });
     serve(directory, { snapshot: () => answer() });
     await until(() => existsSync(join(directory, 'status.sock')));
+    expect(await ask(directory)).toEqual({ kind: 'nobody' });
+    answer = () => ({ ...snapshot, outbox: { ...snapshot.outbox, events: null } });
     expect(await ask(directory)).toEqual({ kind: 'nobody' });
     answer = () => {
       throw new Error('a mistake');

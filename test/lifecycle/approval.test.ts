@@ -56,6 +56,7 @@ describe('approval by policy', () => {
       'user-initiated',
     ],
     ['our name in other letters', event({ ...reboot, resources: ['WEB_0'] }), circumstances, 'user-initiated'],
+    ['a document of this very moment', reboot, given({ documentAgeMs: 0 }), 'user-initiated'],
     ['a document of 5 s ago', reboot, given({ documentAgeMs: 5000 }), 'user-initiated'],
     ['without freezes, a reboot all the same', reboot, withPolicy({ freezeUpToSeconds: null }), 'user-initiated'],
     ['without what users ask for, a freeze all the same', freeze, withPolicy({ userInitiated: false }), 'freeze'],

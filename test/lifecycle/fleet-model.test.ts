@@ -16,7 +16,7 @@ test('an event that reappeared on a VM that then lost its state does not stay op
 });
 
 /** The first of the worlds that `npm run test:fleet` plays. */
-const worlds = runs('fleets', { quick: 25, full: 200 });
+const worlds = runs('fleets', { quick: 10, full: 200 });
 
 test('the records of random fleets are true', { timeout: 120_000 }, () => {
   const counts = countWorlds(1, worlds);

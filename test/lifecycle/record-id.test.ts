@@ -43,6 +43,11 @@ describe('ids', () => {
   });
 });
 
+test('a return to Scheduled has its word in the content, so that VMs with other versions give the step the same id', () => {
+  const [there, back] = [contentKey(event(), 'Scheduled'), contentKey(event(), 'Scheduled', ['status-went-back'])];
+  expect(JSON.parse(back)).toEqual([...JSON.parse(there), 'status-went-back']);
+});
+
 describe('copies of one step', () => {
   const scheduled = event({ resources: ['web_0', 'web_1'] });
   const lifecycle = [nothing, { events: [scheduled] }, { events: [started(scheduled)] }, nothing];

@@ -12,7 +12,7 @@ import { runs } from '../support/runs.ts';
 import { createHarness } from './harness.ts';
 
 /** Each is the start of a process, which takes seconds on a busy machine. */
-const kills = runs('kills of a writer', { quick: 10, full: 20 });
+const kills = runs('kills of a writer', { quick: 5, full: 20 });
 
 const folder = mkdtempSync(join(tmpdir(), 'writer-'));
 /** Bundled, it starts in half the time. */

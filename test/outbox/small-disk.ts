@@ -12,9 +12,14 @@ export interface SmallDisk extends Disposable {
   mount(how: 'ro' | 'rw'): void;
 }
 
-export function mountSmallDisk(megabytes: number): SmallDisk {
+/** `inodes`: how many files and folders it takes; default: as many as there is space for. */
+export function mountSmallDisk(megabytes: number, inodes?: number): SmallDisk {
   const path = mkdtempSync(join(tmpdir(), 'small-disk-'));
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', path], { stdio: 'pipe' });
+  execFileSync(
+    'mount',
+    ['-t', 'tmpfs', '-o', `size=${megabytes}m${inodes === undefined ? '' : `,nr_inodes=${inodes}`}`, 'tmpfs', path],
+    { stdio: 'pipe' },
+  );
   const filler = join(path, 'filler');
   return {
     path,

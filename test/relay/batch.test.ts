@@ -71,6 +71,24 @@ describe('batches of one event each', () => {
       batches: ['a1 a2'],
     },
     {
+      name: 'a batch that has exactly the limit of bytes is not split',
+      waiting: ['a1*40', 'a2*60', 'a3*1'],
+      with: { bytes: 100 },
+      batches: ['a1 a2'],
+    },
+    {
+      name: 'without failures of the sink, an event that was refused keeps its turn',
+      waiting: ['a1!3', 'b2'],
+      with: { slots: 1 },
+      batches: ['a1'],
+    },
+    {
+      name: 'a probe is of the oldest record among those with equally many attempts',
+      waiting: ['b7!2', 'c5!2', 'a3!2'],
+      with: { slots: 1, probing: true },
+      batches: ['a3'],
+    },
+    {
       name: 'a batch has at most the limit of bytes',
       waiting: ['a1*40', 'a2*50', 'a3*20'],
       with: { bytes: 100 },

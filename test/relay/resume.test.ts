@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { lacksToken } from '../../src/azure/token-failure.ts';
 import { settled } from '../support/fake-clock.ts';
 import { type Harness, openHarness, seconds } from './harness.ts';
 import { delivered } from './scripted-sink.ts';
 
 const minute = 60_000;
-const isToken = (code: string): boolean => code.startsWith('token-');
 
 /** A sink that is paused for fifteen minutes, by the Retry-After of the token endpoint. */
 async function pausedFor(code: string): Promise<Harness> {
@@ -20,18 +20,21 @@ async function pausedFor(code: string): Promise<Harness> {
   return harness;
 }
 
-test('a sink that failed without a token is tried at once when there is one again, with its entire backlog', async () => {
-  const harness = await pausedFor('token-throttled');
-  harness.relay.resume(isToken);
-  await settled();
-  await harness.clock.advance(1000);
-  expect(seconds(harness)[1]).toBe(60);
-  expect(harness.counters()).toMatchObject({ pending: 0, delivered: 2 });
-});
+test.for(['token-throttled', 'http-401', 'unauthorized'])(
+  'a sink that failed with %s is tried at once when there is a token again, with its entire backlog',
+  async (code) => {
+    const harness = await pausedFor(code);
+    harness.relay.resume(lacksToken);
+    await settled();
+    await harness.clock.advance(1000);
+    expect(seconds(harness)[1]).toBe(60);
+    expect(harness.counters()).toMatchObject({ pending: 0, delivered: 2 });
+  },
+);
 
 test('a sink that failed for another reason stays paused when tokens are issued again', async () => {
   const harness = await pausedFor('http-429');
-  harness.relay.resume(isToken);
+  harness.relay.resume(lacksToken);
   await settled();
   await harness.clock.advance(minute);
   expect(seconds(harness)).toEqual([0]);
@@ -41,7 +44,7 @@ test('a sink that is well is not disturbed when tokens come again', async () => 
   const harness = openHarness();
   onTestFinished(() => harness.close());
   void harness.relay.run(harness.stop.signal);
-  harness.relay.resume(isToken);
+  harness.relay.resume(lacksToken);
   await settled();
   expect(harness.relay.health()).toMatchObject({ state: 'idle', step: 0 });
 });

@@ -68,6 +68,7 @@ describe('one send', () => {
     expect(answer.result).toBeNull();
     await clock.advance(1);
     expect(answer.result).toMatchObject({ kind: 'retry', cause: 'transient', code: 'deadline-exceeded' });
+    expect(answer.result).toHaveProperty('reason', expect.stringContaining('no answer in 60 s;'));
     expect(aborted).toBe(true);
     expect(clock.sleepers()).toBe(0);
   });

@@ -29,9 +29,7 @@ const deeds: Readonly<Record<string, () => unknown>> = {
     const kept: Buffer[] = [];
     for (;;) kept.push(Buffer.alloc(1024 * 1024, 1));
   },
-  loops: () => {
-    for (;;);
-  },
+  blocks: () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0),
   'is stopped': () => {
     process.kill(process.pid, 'SIGSTOP');
     return never();

@@ -35,6 +35,16 @@ test('after all tokens were revoked both destinations get what is sent, with one
   expect(local.azure.imds.requests('token') - before).toBe(2);
 });
 
+test('a token that was revoked while there was no other is not used any more once there is', async () => {
+  const { send } = await opened();
+  expect(await send('log-analytics')).toEqual({ kind: 'delivered' });
+  local.azure.imds.fault('token', { status: 500 });
+  local.azure.revokeTokens();
+  expect(await send('log-analytics')).toMatchObject({ kind: 'retry', code: 'http-401' });
+  local.azure.imds.fault('token', null);
+  expect(await send('log-analytics')).toEqual({ kind: 'delivered' });
+});
+
 test('without the role a send is refused, and tokens are not fetched in a loop', async () => {
   const { send } = await opened();
   local.azure.eventHubs.fault('unauthorized');

@@ -59,7 +59,7 @@ const deaths = [
   { fault: 'fills its heap', code: 'sender-out-of-memory', message: /its limit of 128 MB/ },
   { fault: 'keeps buffers', code: 'sender-out-of-memory', message: /its limit of 128 MB/ },
   { fault: 'keeps buffers without a pause', code: 'sender-out-of-memory', message: /its limit of 128 MB/ },
-  { fault: 'loops', code: 'sender-hung', message: /did not respond for 3 s/ },
+  { fault: 'blocks', code: 'sender-hung', message: /did not respond for 3 s/ },
   { fault: 'is stopped', code: 'sender-hung', message: /did not respond for 3 s/ },
   { fault: 'is killed', code: 'sender-exited', message: /\(SIGKILL, for instance by the kernel for lack of memory\)/ },
   { fault: 'ends', code: 'sender-exited', message: /\(exit code 7\)/ },
@@ -204,7 +204,7 @@ describe('how long a process runs', () => {
 
   test('closing ends it, also one that hangs, and leaves no process', async () => {
     const { sender } = open();
-    const hanging = send(sender, 'loops').catch(() => {});
+    const hanging = send(sender, 'blocks').catch(() => {});
     await until(() => sender.facts.pid !== null, { what: 'the process' });
     const { pid } = sender.facts;
     await sender.close();

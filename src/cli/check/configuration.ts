@@ -76,10 +76,8 @@ function readers(
   const can = (bit: number): boolean => (mode & bit) !== 0;
   const who = can(0o004) ? 'everyone' : can(0o040) ? `${owner} and its group` : owner;
   const message = `${path} can be read by ${who} (mode ${mode.toString(8).padStart(3, '0')}). ${held}.`;
-  if (can(0o002) || can(0o020)) {
-    const writers = can(0o002) ? 'Everyone' : 'Its group';
-    return warning(what, `${message} ${writers} can change it, and with it where records go.`, `chmod go-w ${path}`);
-  }
+  if (can(0o020))
+    return warning(what, `${message} Its group can change it, and with it where records go.`, `chmod g-w ${path}`);
   if (secrets.length > 0 && can(0o040))
     return warning(what, `${message} Its group can read that.`, `chmod g-r ${path}`);
   return ok(what, message);

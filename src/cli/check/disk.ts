@@ -96,6 +96,7 @@ export function seeDisk(stateDirectory: string, access: AccessRights | null = nu
   };
 }
 
+// assumption: host-os-disk
 /**
  * Azure's agents put this file on the temporary disk, which loses its content when the VM is redeployed, resized or deallocated.
  * https://learn.microsoft.com/azure/virtual-machines/managed-disks-overview#temporary-disk

@@ -123,6 +123,7 @@ const named = (events: readonly ScheduledEvent[]): string =>
 const isMisnamed = ({ events }: EventsDocument, vm: Observer): boolean =>
   isAlone(vm) && !events.some(({ resources }) => resources === null || affects(resources, vm.vmName));
 
+// assumption: imds-group-flexible, imds-group-uniform
 /** As far as the metadata shows: it has no availability sets. */
 const isAlone = (vm: Observer): boolean =>
   vm.vmScaleSetName === null && vm.vmScaleSetResourceId === null && vm.placementGroupId === null;

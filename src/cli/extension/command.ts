@@ -76,6 +76,7 @@ async function enable(handler: Handler): Promise<string> {
   return sentence;
 }
 
+// assumption: extension-status-shown
 /** Azure shows 3,200 characters of stdout and stderr together. */
 const mostCharacters = 2_500;
 

@@ -1,7 +1,7 @@
 import { serviceName } from '../../service/names.ts';
 import type { RefusedVersion } from '../../service/plan.ts';
 import type { ServiceStatus } from '../../service/status.ts';
-import type { Words } from '../../service/system.ts';
+import type { Words } from '../../service/words.ts';
 
 /** The text of `service status`. */
 export function servicePage(status: ServiceStatus, words: Words): string {
@@ -37,12 +37,13 @@ function serviceLine(service: ServiceStatus['service'], enabled: boolean, { mana
 
 function configurationLine(
   { file, isThere, problems }: ServiceStatus['configuration'],
-  { administrator, command, restart }: Words,
+  { administrator, command, restartService }: Words,
 ): string {
-  if (isThere === null) return `Configuration: ${file} (only ${administrator} may read it).`;
+  if (isThere === null)
+    return `Configuration: ${file} (this user may not read it: run this command as ${administrator}).`;
   if (!isThere) return `Configuration: none. Write one to a file and run "${command} service configure --config FILE".`;
   const [first] = problems ?? [];
   return first === undefined
     ? `Configuration: ${file}.`
-    : `Configuration: ${file} is wrong: ${first} Correct it, then "${restart}".`;
+    : `Configuration: ${file} is wrong: ${first} Correct it, then "${restartService}".`;
 }

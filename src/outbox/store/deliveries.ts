@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
+import { faultPoint } from '../../fault-point.ts';
 import type { LifecycleRecord } from '../../lifecycle/record.ts';
 import type { PendingDelivery, PendingQuery } from '../outbox.ts';
 
@@ -72,7 +73,9 @@ export function prepareDeliveries(db: DatabaseSync) {
     /** False when there is no such pending row any more: expired, abandoned or settled before. */
     update(sink: string, position: number, { state, attempts, code, reason, at }: BufferedUpdate): boolean {
       const settledAt = state === 'pending' ? null : at;
-      return Number(putUpdate.run(state, attempts, code, reason, settledAt, sink, position).changes) > 0;
+      const { changes } = putUpdate.run(state, attempts, code, reason, settledAt, sink, position);
+      faultPoint('in-settle');
+      return Number(changes) > 0;
     },
     /** Oldest first. `without`: positions settled in memory only. `upTo`: rows behind it belong to an unfinished append. */
     pending(sink: string, query: PendingQuery, without: Iterable<number>, upTo: number): FoundDelivery[] {

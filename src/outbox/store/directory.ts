@@ -1,4 +1,4 @@
-import { accessSync, chmodSync, constants, lstatSync, mkdirSync, type Stats, statSync } from 'node:fs';
+import { accessSync, chmodSync, constants, lstatSync, mkdirSync, type Stats, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf } from './errors.ts';
 import { attempt } from './files.ts';
@@ -39,18 +39,22 @@ function make(path: string): void {
 }
 
 /**
- * Makes sure that no other account decides where our files are. A directory that others may write is closed to them.
- * @returns whether it had to be closed.
- * @throws DirectoryUnusable where it cannot be closed, or one of our files is a symbolic link: opening it would write or
- * truncate what it leads to.
+ * Makes sure that no other account decides where our files are and what is in them. A directory, or a file of ours, that others may
+ * write is closed to them.
+ * @returns what had to be closed.
+ * @throws DirectoryUnusable where it cannot be closed, one of our files is a symbolic link (opening it would write or
+ * truncate what it leads to), or it belongs to another account, which could change it.
  */
-export function secureDirectory(layout: Layout): boolean {
-  const isClosed = process.platform !== 'win32' && close(layout.directory);
+export function secureDirectory(layout: Layout): readonly string[] {
+  const { directory } = layout;
+  const closed = process.platform !== 'win32' && closeDirectory(directory) ? [directory] : [];
   for (const path of filesOf(layout)) {
-    if (!lstatSync(path, ifFound)?.isSymbolicLink()) continue;
-    throw new DirectoryUnusable('ELOOP', `${path} is a symbolic link, which is not followed`, null);
+    const found = lstatSync(path, ifFound);
+    if (found?.isSymbolicLink())
+      throw new DirectoryUnusable('ELOOP', `${path} is a symbolic link, which is not followed`, null);
+    if (found && process.platform !== 'win32' && closeFile(path, found, directory)) closed.push(path);
   }
-  return isClosed;
+  return closed;
 }
 
 const writableByOthers = 0o022;
@@ -58,7 +62,7 @@ const writableByAll = 0o002;
 const sticky = 0o1000;
 
 /** With the sticky bit, as in /tmp, others remove and rename nothing of ours: such a directory is left as it is. */
-function close(directory: string): boolean {
+function closeDirectory(directory: string): boolean {
   const { mode } = statSync(directory);
   if ((mode & writableByOthers) === 0 || (mode & sticky) !== 0) return false;
   try {
@@ -68,6 +72,20 @@ function close(directory: string): boolean {
     // A group may write where the owner allowed it, as in the volume of a pod.
     if ((mode & writableByAll) === 0) return false;
     throw new DirectoryUnusable('shared-directory', `other accounts may write in ${directory}`, error);
+  }
+}
+
+/** A file may belong to this account, to root, and to the owner of the directory, who could replace it anyway. */
+function closeFile(path: string, { mode, uid }: Stats, directory: string): boolean {
+  if (uid !== 0 && uid !== process.geteuid?.() && uid !== statSync(directory).uid)
+    throw new DirectoryUnusable('foreign-file', `${path} belongs to another account (uid ${uid})`, null);
+  if ((mode & writableByOthers) === 0) return false;
+  try {
+    chmodSync(path, mode & 0o7777 & ~writableByOthers);
+    return true;
+  } catch (error) {
+    if ((mode & writableByAll) === 0) return false;
+    throw new DirectoryUnusable('shared-file', `other accounts may write ${path}`, error);
   }
 }
 
@@ -104,7 +122,10 @@ function causeAt(path: string, directory: string): Pick<DirectoryUnusable, 'code
   }
   try {
     accessSync(path, constants.W_OK | constants.X_OK);
-    return null;
+    // SQLite reports only that it cannot open a file.
+    const { files, ffree } = statfsSync(path);
+    const why = 'has no inodes left: remove files there, space alone does not help';
+    return files > 0 && ffree === 0 ? { code: 'ENOSPC', message: `the disk of ${path} ${why} (ENOSPC)` } : null;
   } catch (error) {
     const code = codeOf(error);
     const why = code === 'EROFS' ? 'is on a disk that is mounted read-only' : `may not be written by this account`;

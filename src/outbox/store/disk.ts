@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { faultPoint } from '../../fault-point.ts';
 import type { LifecycleState } from '../../lifecycle/state.ts';
 import type { Fill, OutboxOptions, Recovery, Storage } from '../outbox.ts';
 import { explained, makeDirectory, secureDirectory } from './directory.ts';
@@ -92,6 +93,7 @@ export class Disk {
     return this.#remedied(mostRemedies, (remedies) => {
       const file = this.#openedForWriting();
       const result = work(file);
+      faultPoint('before-position-mark');
       this.#mark?.write(file.state, true);
       if (this.#fault || remedies > 0) this.#markHealthy();
       return result;
@@ -182,7 +184,8 @@ export class Disk {
 
   #prepare(): void {
     makeDirectory(this.#layout.directory);
-    if (secureDirectory(this.#layout)) this.#outboxLog.secured();
+    const closed = secureDirectory(this.#layout);
+    if (closed.length > 0) this.#outboxLog.secured(closed);
     this.#takeLock();
     this.#mark?.close();
     this.#mark = new PositionMark(this.#layout.mark);
@@ -246,6 +249,7 @@ export class Disk {
   // come now. RESTART keeps its size, which a full disk might not give again. What is in the log is safe: the next start plays it back.
   #playBack(mode: 'RESTART' | 'TRUNCATE'): void {
     const db = this.#file?.isWritable ? this.#file.db : null;
+    faultPoint('before-checkpoint');
     attempt(() => db?.exec(`PRAGMA wal_checkpoint(${mode})`));
   }
 
@@ -258,6 +262,7 @@ export class Disk {
   #remedy(error: unknown, remedies: number): boolean {
     const { kind, reason } = faultOf(error);
     if (kind === 'full') {
+      if (this.#file?.isWritable && this.#quota.raise(this.#file)) return true;
       // Both at once: with free pages in the file, the next write needs no more of the disk than its log has already.
       const isFreed = freeReserve(this.#layout.reserve);
       const file = this.#file;

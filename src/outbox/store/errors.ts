@@ -36,6 +36,29 @@ const kinds: Readonly<Record<number, StorageFault['kind']>> = {
   26: 'damaged',
 };
 
+/** `SQLITE_IOERR_READ`, `_SHORT_READ`, `_DATA` and `_CORRUPTFS`: a part of the file cannot be read. */
+const unreadable = [266, 522, 8202, 8458];
+
+/** `SQLITE_PERM`, `BUSY`, `LOCKED`, `NOMEM`, `READONLY`, `IOERR`, `FULL` and `CANTOPEN`. */
+const refusals = [3, 5, 6, 7, 8, 10, 13, 14];
+
+/** Whether the disk or the system refused: that proves nothing about what the file holds, and nothing may be discarded for it. */
+export function isRefusal(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (!('errcode' in error && typeof error.errcode === 'number')) return 'syscall' in error;
+  return refusals.includes(error.errcode & 0xff) && !unreadable.includes(error.errcode);
+}
+
+/** Undefined when it fails for what the file holds. @throws the error of a disk or a system that refuses. */
+export function ifSound<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (isRefusal(error)) throw error;
+    return undefined;
+  }
+}
+
 /** Of an error of the system. */
 export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unexpected';

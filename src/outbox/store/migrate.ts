@@ -1,5 +1,6 @@
 import { renameSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { faultPoint } from '../../fault-point.ts';
 import { OutboxTooNew } from './errors.ts';
 import { attempt } from './files.ts';
 import { applicationId } from './layout.ts';
@@ -37,6 +38,7 @@ export function migrate(db: DatabaseSync, path: string, version: string, migrati
     copy(db, `${path}.before-format-${majorOf(last.userVersion)}`);
   transaction(db, () => {
     for (const step of steps) db.exec(step.sql);
+    faultPoint('in-migration');
     // The build that made a format is the least that reads it: an older one names it as the one to install.
     writeMeta(db, 'bridgeVersion', version);
     db.exec(`PRAGMA user_version = ${last.userVersion}`);

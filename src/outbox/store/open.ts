@@ -1,9 +1,10 @@
 import { copyFileSync, existsSync, linkSync, rmSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { faultPoint } from '../../fault-point.ts';
 import type { OutboxOptions, Recovery } from '../outbox.ts';
 import { connect, connectReadOnly, readIn } from './connection.ts';
-import { faultOf, OutboxTooNew } from './errors.ts';
-import { attempt, isDone, removeFiles, sizeOf } from './files.ts';
+import { ifSound, isRefusal, OutboxTooNew } from './errors.ts';
+import { isDone, removeFiles, sizeOf } from './files.ts';
 import { type Layout, withCompanions } from './layout.ts';
 import { copySoundFrames, hasLostCommits } from './log-check.ts';
 import { OutboxFile } from './outbox-file.ts';
@@ -29,7 +30,9 @@ type OpenOptions = CreateOptions & Pick<OutboxOptions, 'sinks'>;
  * @throws OutboxTooNew; OutboxDamaged or SQLite's own error where it is damaged; the error of a disk that takes no writes.
  */
 export function openSound(layout: Layout, options: OpenOptions, damage: string | null = null) {
-  let isRecovered = damage === null ? makePresent(layout, options) : replace(layout, options, damage);
+  // One that was moved aside already has its replacement: another one would be made of nothing.
+  const isThere = damage !== null && sizeOf(layout.outbox) > 0;
+  let isRecovered = isThere ? replace(layout, options, damage) : makePresent(layout, options);
   // Before SQLite opens it for writing: it would drop what is behind a bad frame.
   const lost = lostInLog(layout);
   if (lost !== null) isRecovered = replace(layout, options, lost, true);
@@ -45,7 +48,7 @@ export const openReadable = ({ outbox }: Layout): OutboxFile =>
 /** In words, what shows that commits are lost with the log; null where nothing does. Reads only: nothing is played back. */
 function lostInLog(layout: Layout): string | null {
   if (hasLostCommits(`${layout.outbox}-wal`)) return 'its log is damaged, so that commits behind the damage are lost';
-  const found = attempt(() => readIn(layout.directory, loadState));
+  const found = ifSound(() => readIn(layout.directory, loadState));
   const committed = found ? readPositionMark(layout.mark, found.streamId).committed : 0;
   if (!found || committed <= found.position) return null;
   return `its newest record has position ${found.position}, but ${committed} was committed: its log is damaged or was removed`;
@@ -86,6 +89,7 @@ function replace(layout: Layout, options: CreateOptions, reason: string, isLogDa
     const isCertain = !isLogDamaged && committed <= state.position;
     return isCertain ? state : { ...state, streamId: newState().streamId };
   });
+  faultPoint('before-quarantine');
   quarantine(layout, 'corrupt', at);
   installReplacement(layout);
   return true;
@@ -104,8 +108,8 @@ function saved(layout: Layout, into: DatabaseSync, isLogDamaged: boolean): Retur
     try {
       return salvage(layout, into, isLogDamaged);
     } catch (error) {
-      // Not even its first page can be read. A full disk is another matter: nothing may be discarded for it.
-      if (error instanceof OutboxTooNew || faultOf(error).kind === 'full') throw error;
+      // Not even its first page can be read. A disk that is full or refuses is another matter: nothing may be discarded for it.
+      if (error instanceof OutboxTooNew || isRefusal(error)) throw error;
       into.exec('ROLLBACK TO salvage');
       return nothing;
     }

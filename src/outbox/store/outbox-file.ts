@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { faultPoint } from '../../fault-point.ts';
 import type { LifecycleState } from '../../lifecycle/state.ts';
 import type { PendingQuery, Recovery, SinkProgress, StoredObserver } from '../outbox.ts';
 import type { WriteBuffer } from '../write-buffer.ts';
@@ -168,6 +169,7 @@ export class OutboxFile {
     this.#within(this.#pages.records, () => {
       if (this.#writtenUpTo === this.#state.position) dropBehind(this.db, this.#state.position);
       for (const record of records) this.#deliveries.insert(record, this.#sinkNames);
+      faultPoint('in-append');
     });
   }
 

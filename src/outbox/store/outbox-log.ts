@@ -24,6 +24,9 @@ const advice: Readonly<Record<StorageFault['kind'], string>> & Readonly<Record<s
   EBUSY: 'Another program has a file there open, such as a virus scanner or a backup: exclude that directory from it.',
   'shared-directory':
     'Make the account of the bridge its owner and remove write permission for all others, or name another stateDirectory.',
+  'shared-file':
+    'Make the account of the bridge its owner and remove write permission for all others, or move it away.',
+  'foreign-file': 'Find out what created it, and move it away, or make the account of the bridge its owner.',
   ELOOP: 'Find out what created that link, and remove it.',
   ENOTDIR: 'Move that file away, or name another stateDirectory.',
   'in-use': 'It continues by itself when that one has ended.',
@@ -112,11 +115,11 @@ export function createOutboxLog({ log, directory, clock }: Pick<OutboxOptions, '
         );
       });
     },
-    /** Other accounts could write in the directory, and cannot any more. */
-    secured(): void {
+    /** Other accounts could write in the directory or in these files of it, and cannot any more. */
+    secured(closed: readonly string[]): void {
       log.warn(
         { part, code: 'secured' },
-        `Other accounts could write in ${directory}: that permission was removed. Only the bridge needs it.`,
+        `Other accounts could write in ${closed.join(', ')}: that permission was removed. Only the bridge needs it.`,
       );
     },
     recovered({ reason, movedTo, salvaged }: Recovery): void {

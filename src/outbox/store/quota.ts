@@ -1,3 +1,4 @@
+import { faultPoint } from '../../fault-point.ts';
 import { forgetConcluded } from '../control/approvals.ts';
 import { forgetAnswered } from '../control/requests.ts';
 import type { Fill, OutboxOptions } from '../outbox.ts';
@@ -44,6 +45,15 @@ export type Quota = ReturnType<typeof createQuota>;
 export function createQuota({ maxMegabytes, clock }: OutboxOptions, memory: Memory, outboxLog: OutboxLog) {
   let fill: Fill = { bytes: 0, limitBytes: 0, isAlarming: false };
 
+  /** What the disk allows now, `usedBytes`: of the file, which it may keep in any case. */
+  const limitNow = ({ path }: OutboxFile, usedBytes: number): number =>
+    limitBytes({ maxMegabytes, freeBytes: freeBytes(path), ownBytes: sizeOf(path), usedBytes });
+
+  const setLimit = (file: OutboxFile, bytes: number): void => {
+    fill = { ...fill, limitBytes: bytes };
+    file.bound(bytes);
+  };
+
   const measure = ({ size: { used, log } }: OutboxFile): void => {
     const before = fill;
     fill = fillOf({ bytes: used + log, limitBytes: before.limitBytes }, before);
@@ -62,6 +72,7 @@ export function createQuota({ maxMegabytes, clock }: OutboxOptions, memory: Memo
         const tombstones = lost.map(([position, sinks]) => ({ record: { position }, sinks, expiredAt }));
         writeTombstones(file.db, tombstones);
         deleteRecords(file.db, 'IN (SELECT value FROM json_each(?))', list);
+        faultPoint('in-prune');
         return lost.length;
       });
     }
@@ -92,22 +103,33 @@ export function createQuota({ maxMegabytes, clock }: OutboxOptions, memory: Memo
     return removed + remove(file, positionsOf(file, eventsToExpire(retainedEvents(file, memory.isOpen), still)));
   };
 
+  /**
+   * Raises the bound where the disk has more free space than when it was decided, for example because others had filled it at the start.
+   * What is stored does not count: else a bound would grow with it.
+   * @returns whether there is room for another transaction by that.
+   */
+  const raise = (file: OutboxFile): boolean => {
+    const limit = limitNow(file, 0);
+    if (limit < fill.limitBytes + largestWriteBytes) return false;
+    setLimit(file, limit);
+    return true;
+  };
+
   return {
     fill: (): Fill => fill,
     /** Decides on the bound by what the disk has free now, and has SQLite keep it. */
-    bound(file: OutboxFile): void {
-      const sizes = { freeBytes: freeBytes(file.path), ownBytes: sizeOf(file.path), usedBytes: file.size.used };
-      fill = { ...fill, limitBytes: limitBytes({ maxMegabytes, ...sizes }) };
-      file.bound(fill.limitBytes);
-    },
+    bound: (file: OutboxFile): void => setLimit(file, limitNow(file, file.size.used)),
+    raise,
     measure,
     prune,
     /** Deletes what is kept for a time, gives free pages back to the disk, and plays the log back as far as no reader is in the way. */
     maintain(file: OutboxFile): void {
       forgetAnswered(file.db, clock.now());
       forgetConcluded(file.db, clock.now());
+      raise(file);
       prune(file);
       file.db.exec('PRAGMA incremental_vacuum(2000)');
+      faultPoint('in-maintenance');
       file.db.exec('PRAGMA wal_checkpoint(PASSIVE)');
       measure(file);
     },
@@ -122,18 +144,23 @@ const deliveredRecords = ({ db, state }: OutboxFile): DeliveredRecord[] =>
       SELECT 1 FROM deliveries AS d WHERE d.position = r.position AND d.state IN ('pending', 'dead')) ORDER BY position`,
   );
 
-/** 25 ms for 100,000 records of 2,000 events. */
-const retainedEvents = ({ db }: OutboxFile, isOpen: Memory['isOpen']): RetainedEvent[] =>
+/**
+ * Without the rows of an unfinished append: their records are still in memory, so nothing that happens to the rows may be counted.
+ * 25 ms for 100,000 records of 2,000 events.
+ */
+const retainedEvents = ({ db, state }: OutboxFile, isOpen: Memory['isOpen']): RetainedEvent[] =>
   all<Omit<RetainedEvent, 'isOpen'>>(
     db,
-    'SELECT eventKey, max(position) AS lastPosition, sum(bytes) AS bytes FROM records GROUP BY eventKey',
+    `SELECT eventKey, max(position) AS lastPosition, sum(bytes) AS bytes FROM records
+      WHERE position <= ${state.position} GROUP BY eventKey`,
   ).map((event) => ({ ...event, isOpen: isOpen(event.eventKey) }));
 
 /** Of all records of these events, one event after the other. */
-const positionsOf = ({ db }: OutboxFile, events: readonly string[]): number[] =>
+const positionsOf = ({ db, state }: OutboxFile, events: readonly string[]): number[] =>
   all<{ position: number }>(
     db,
-    'SELECT r.position FROM json_each(?) AS e CROSS JOIN records AS r ON r.eventKey = e.value ORDER BY e.key, r.position',
+    `SELECT r.position FROM json_each(?) AS e CROSS JOIN records AS r ON r.eventKey = e.value
+      WHERE r.position <= ${state.position} ORDER BY e.key, r.position`,
     JSON.stringify(events),
   ).map(({ position }) => position);
 

@@ -1,6 +1,7 @@
 import { constants, existsSync, fsyncSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { faultPoint } from '../../fault-point.ts';
 import { emptyState, type LifecycleState } from '../../lifecycle/state.ts';
 import { removeFiles, withFile } from './files.ts';
 import { applicationId, type Layout, sentinel, withCompanions } from './layout.ts';
@@ -39,6 +40,7 @@ export function createReplacement(
 
 /** The one step that makes a replacement the outbox. */
 export function installReplacement(layout: Layout): void {
+  faultPoint('before-install');
   renameSync(layout.replacement, layout.outbox);
   syncDirectory(layout.directory);
 }
@@ -68,6 +70,7 @@ function build(layout: Layout, write: (path: string) => void): void {
     removeFiles(withCompanions(building));
     throw error;
   }
+  faultPoint('replacement-written');
   withFile(building, constants.O_RDWR, fsyncSync); // Windows flushes only what is open for writing.
   renameSync(building, layout.replacement);
   syncDirectory(layout.directory);
@@ -99,6 +102,7 @@ export function quarantine(layout: Layout, kind: QuarantineKind, at: Date): stri
   mkdirSync(folder, { mode: 0o700 });
   for (const path of withCompanions(layout.outbox)) {
     if (existsSync(path)) renameSync(path, join(folder, basename(path)));
+    faultPoint('in-quarantine');
   }
   syncDirectory(layout.directory);
   const folders = readdirSync(layout.directory).filter((name) => name.startsWith(`${kind}-`));

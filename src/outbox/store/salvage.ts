@@ -2,7 +2,7 @@ import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import type { LifecycleState } from '../../lifecycle/state.ts';
 import type { Salvaged } from '../outbox.ts';
-import { attempt, isDone } from './files.ts';
+import { ifSound } from './errors.ts';
 import type { Layout } from './layout.ts';
 import { isOutbox, migrations, refuseNewer } from './migrate.ts';
 import { reconcileCounters } from './sink-store.ts';
@@ -26,7 +26,8 @@ type Row = Readonly<Record<string, SQLOutputValue>>;
  * it is to begin with. Row by row: one bad page costs the rows on it and no others. Records are taken with their bytes
  * proven by their checksum; what a lost delivery row said is unknown, so its record is pending again.
  * It is read under another name, `sound`.
- * @throws OutboxTooNew as for a sound file: what a newer version wrote is not ours to take apart.
+ * @throws OutboxTooNew as for a sound file: what a newer version wrote is not ours to take apart; and the error of a disk or a
+ * system that refuses, since then nothing is known of the rows that were not read.
  * @param isLogDamaged pages may be of different commits, so that the lifecycle's row may be older than records.
  */
 export function salvage(
@@ -36,10 +37,10 @@ export function salvage(
 ): { readonly state: LifecycleState; readonly salvaged: Salvaged } {
   using from = new DatabaseSync(sound, { readOnly: true, timeout: 0 });
   from.exec('PRAGMA trusted_schema = OFF');
-  if (attempt(() => isOutbox(from))) refuseNewer(from, outbox, migrations);
+  if (ifSound(() => isOutbox(from))) refuseNewer(from, outbox, migrations);
   const stored = stateIn(
     {
-      lifecycle: attempt(() => readChecked(from, 'lifecycle')),
+      lifecycle: ifSound(() => readChecked(from, 'lifecycle')),
       events: soundRows<EventRow>(from, 'events'),
       undecided: soundRows<StoredRow>(from, 'undecided'),
     },
@@ -51,7 +52,7 @@ export function salvage(
   copyDeliveries(from, into);
   const lost = reconcileCounters(into);
   for (const table of ['tombstones', 'approvals', 'requests']) copyRows(from, into, table);
-  const observer = attempt(() => readChecked(from, 'observer'));
+  const observer = ifSound(() => readChecked(from, 'observer'));
   if (observer && observerOf(observer)) writeChecked(into, 'observer', observer.json);
   // When the stream is lost positions continue anyway: the rows that were saved keep theirs.
   const highest = one<{ position: number }>(into, 'SELECT coalesce(max(position), 0) AS position FROM records');
@@ -68,7 +69,7 @@ function copyRecords(from: DatabaseSync, into: DatabaseSync, upTo: number): numb
   let copied = 0;
   for (const { rowid: position, ...record } of soundRows(from, 'records')) {
     if (position > upTo) continue;
-    const bytes = attempt(() => body.get(position))?.json;
+    const bytes = ifSound(() => body.get(position))?.json;
     if (!(bytes instanceof Uint8Array) || crc32(bytes) !== record.crc) continue;
     put({ ...record, position });
     putBody.run(position, bytes);
@@ -80,7 +81,7 @@ function copyRecords(from: DatabaseSync, into: DatabaseSync, upTo: number): numb
 function copySinks(from: DatabaseSync, into: DatabaseSync): void {
   copyRows(from, into, 'sinks');
   // A sink whose own row is lost still has deliveries.
-  const names = attempt(() => from.prepare('SELECT DISTINCT sink FROM deliveries').all()) ?? [];
+  const names = ifSound(() => from.prepare('SELECT DISTINCT sink FROM deliveries').all()) ?? [];
   const put = into.prepare('INSERT OR IGNORE INTO sinks (name, configured) VALUES (?, 1)');
   for (const { sink } of names) put.run(sink ?? '');
 }
@@ -91,7 +92,7 @@ function copyDeliveries(from: DatabaseSync, into: DatabaseSync): void {
   const records = all<{ position: number; eventKey: string }>(into, 'SELECT position, eventKey FROM records');
   for (const { name, configured } of all<{ name: string; configured: number }>(into, 'SELECT * FROM sinks')) {
     for (const { position, eventKey } of records) {
-      const row = attempt(() => get.get(name, position) ?? null);
+      const row = ifSound(() => get.get(name, position) ?? null);
       if (row) put(row);
       // Null: there never was one. Undefined: it cannot be read.
       else if (row === undefined && configured === 1)
@@ -102,7 +103,7 @@ function copyDeliveries(from: DatabaseSync, into: DatabaseSync): void {
 
 function copyRows(from: DatabaseSync, into: DatabaseSync, table: string): void {
   const put = inserter(into, table);
-  for (const { rowid: _rowid, ...row } of soundRows(from, table)) attempt(() => put(row));
+  for (const { rowid: _rowid, ...row } of soundRows(from, table)) ifSound(() => put(row));
 }
 
 /** Inserts the columns that this build knows: a newer build of the same major may have written more, an older one less. */
@@ -124,14 +125,15 @@ function soundRows<Found = Row>(from: DatabaseSync, table: string): readonly (Fo
   /** Reads from this row id on. Returns the last row id that could be read, and whether there is no further one. */
   const reader = (order: 'ASC' | 'DESC') => {
     const sql = `SELECT rowid AS rowid, * FROM ${table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid ${order}`;
-    const query = attempt(() => from.prepare(sql));
+    const query = ifSound(() => from.prepare(sql));
     return (first: number): { last: number | null; isComplete: boolean } => {
       const read: { last: number | null; isComplete: boolean } = { last: null, isComplete: false };
-      read.isComplete = isDone(() => {
+      ifSound(() => {
         for (const row of query?.iterate(first) ?? []) {
           read.last = Number(row.rowid);
           if (!rows.has(read.last)) rows.set(read.last, row as Found & { readonly rowid: number });
         }
+        read.isComplete = true;
       });
       return read;
     };

@@ -81,10 +81,17 @@ export function loadObserver(db: DatabaseSync): StoredObserver | null {
   return stored ?? null;
 }
 
-/** Of the file that this one replaced. */
+/** Of the file that this one replaced. Null too where it is not as it was written: it is only reported, so no start fails for it. */
 export function loadRecovery(db: DatabaseSync): Recovery | null {
   const text = readMeta(db, 'recovery');
-  return text === null ? null : (JSON.parse(text) as Recovery);
+  const found: unknown = text === null ? null : attempt(() => JSON.parse(text));
+  return isRecovery(found) ? found : null;
+}
+
+function isRecovery(value: unknown): value is Recovery {
+  const { at, reason, movedTo, salvaged } = (value ?? {}) as Partial<Recovery>;
+  const isText = [at, reason, movedTo].every((part) => typeof part === 'string');
+  return isText && Number.isFinite(Date.parse(String(at))) && typeof salvaged === 'object' && salvaged !== null;
 }
 
 export const readMeta = (db: DatabaseSync, key: MetaKey): string | null =>

@@ -4,6 +4,7 @@ const minute = 60_000;
 /** How long before the expiry that it is given the SDK renews. */
 const sdkMarginMs = 2 * minute;
 
+// assumption: hub-token-renewal, token-lifetime
 /**
  * Shows the SDK an expiry at which it does the right thing. It renews an AMQP connection's authorisation endlessly in the
  * interval that it computed from the *first* token: with one of a day, renewed by us at half its life, the second

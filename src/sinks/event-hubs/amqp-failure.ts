@@ -2,6 +2,7 @@ import type { ErrorDetail } from '../../azure/error-detail.ts';
 import { type Destination, notAllowed, rejected, retry } from '../../azure/failure.ts';
 import type { Failure } from '../sink.ts';
 
+// assumption: hub-throttled
 /** Event Hubs asks to wait about ten seconds. https://learn.microsoft.com/azure/event-hubs/event-hubs-messaging-exceptions */
 const busyMs = 10_000;
 
@@ -10,6 +11,7 @@ export function amqpFailure({ code, message }: ErrorDetail, to: Destination): Fa
   return meanings[conditions[code] ?? code]?.(to, message) ?? byMessage(message, to);
 }
 
+// assumption: hub-disconnects-idle
 /** Links and connections that are closed say it in AMQP's own words, which the SDK translates only for sends. */
 const conditions: Readonly<Partial<Record<string, string>>> = {
   'amqp:unauthorized-access': 'UnauthorizedError',
@@ -27,6 +29,7 @@ const conditions: Readonly<Partial<Record<string, string>>> = {
 
 type Meaning = (to: Destination, message: string) => Failure;
 
+// assumption: hub-firewall, hub-role-missing
 const unauthorized: Meaning = (to, message) =>
   /\bIp has been prevented\b/i.test(message)
     ? retry(
@@ -61,6 +64,7 @@ const noCredit: Meaning = (to) =>
 
 const detached = transient('link-detached', 'The link was closed');
 
+// assumption: hub-connections, hub-message-size, hub-not-found
 const meanings: Readonly<Partial<Record<string, Meaning>>> = {
   UnauthorizedError: unauthorized,
   PublisherRevokedError: unauthorized,

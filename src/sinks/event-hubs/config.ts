@@ -89,7 +89,7 @@ export const eventHubsSection = withSamples(
       connectJitterSeconds: withDefault(
         0,
         number(0, 600, ' (seconds)'),
-        'Maximum time that a record which is not urgent may wait for a new connection, so that a fleet does not connect at once',
+        'Maximum time that a record of an event more than 10 min ahead may wait for a new connection, so that a fleet does not connect at once',
       ),
     },
     byIdentityOrKey,
@@ -108,6 +108,7 @@ export const eventHubsSection = withSamples(
 /** The event hub and its credentials. `connectionString` is a secret: in no log, no error, no status. */
 export type EventHubsConfig = Readonly<NonNullable<v.InferOutput<typeof eventHubsSection>>>;
 
+// assumption: token-clouds
 /** Scope of a token for Event Hubs. The same in every cloud, and fixed in the SDK (double slash included). */
 export const eventHubsScope = 'https://eventhubs.azure.net//.default';
 

@@ -1,3 +1,4 @@
+import type { Clock } from '../../clock.ts';
 import type { LifecycleRecord } from '../../lifecycle/record.ts';
 import { isUrgent } from '../../lifecycle/urgency.ts';
 
@@ -15,8 +16,11 @@ export interface ConnectionFacts {
   readonly idleCloseMs: number;
   /** Since a connection attempt ahead of need failed; null: none did since the last success. */
   readonly sinceFailedOpenMs: number | null;
+  /** Until the connection may be opened ahead of need: bridges that see one event at the same time draw different waits. */
+  readonly mayOpenInMs: number;
 }
 
+// assumption: imds-preempt
 /**
  * What to do with the connection between sends. Near an event it is open before it is needed, since opening one costs
  * a token, a TLS handshake and three AMQP exchanges out of the 30 s that a Preempt gives; otherwise it goes.
@@ -27,8 +31,12 @@ export function nextMove({
   idleMs,
   idleCloseMs,
   sinceFailedOpenMs,
+  mayOpenInMs,
 }: ConnectionFacts): 'open' | 'close' | 'stay' {
-  if (near) return connected || (sinceFailedOpenMs !== null && sinceFailedOpenMs < reopenPauseMs) ? 'stay' : 'open';
+  if (near) {
+    const hasJustFailed = sinceFailedOpenMs !== null && sinceFailedOpenMs < reopenPauseMs;
+    return connected || hasJustFailed || mayOpenInMs > 0 ? 'stay' : 'open';
+  }
   return connected && idleMs >= idleCloseMs ? 'close' : 'stay';
 }
 
@@ -37,6 +45,30 @@ export function mayWait(records: readonly LifecycleRecord[], at: Date): boolean 
   return records.every((record) => !isUrgent(record) && Date.parse(record.notBefore ?? '') - at.getTime() > farAwayMs);
 }
 
-/** How long such a batch waits, evenly spread: a fleet that sees one event must not connect in one second. */
+/** A shorter interval while a batch waits: for the connection that another batch opened, and for an event that has come near. */
+const jitterStepMs = 1000;
+
+export interface WaitOptions {
+  readonly connectJitterSeconds: number;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** There is a connection, or the sink is closed. */
+  readonly isOver: () => boolean;
+  readonly signal: AbortSignal;
+}
+
+/** A fleet that sees one event must not connect in one second: what can wait waits a little for a cold connection. */
+export async function waitForConnection(
+  records: readonly LifecycleRecord[],
+  { connectJitterSeconds, clock, random, isOver, signal }: WaitOptions,
+): Promise<void> {
+  if (connectJitterSeconds <= 0) return;
+  const until = clock.monotonicMs() + jitterMs(connectJitterSeconds, random);
+  const left = (): number => until - clock.monotonicMs();
+  while (left() > 0 && !isOver() && mayWait(records, clock.now()))
+    await clock.sleep(Math.min(left(), jitterStepMs), signal);
+}
+
+/** How long such a batch waits, evenly spread. */
 export const jitterMs = (connectJitterSeconds: number, random: () => number): number =>
   Math.floor(random() * connectJitterSeconds * 1000);

@@ -1,25 +1,30 @@
 import type { Clock } from '../../clock.ts';
 import type { AmqpClient } from './amqp-client.ts';
-import { nextMove } from './connection-policy.ts';
+import { jitterMs, nextMove } from './connection-policy.ts';
+
+/** What a connection needs of its client. */
+export type Client = Pick<AmqpClient, 'broken' | 'opened' | 'close'>;
 
 /** Keeps at most one connection in use, discards one that failed, closes one that idles. */
-export interface Connection {
+export interface Connection<Amqp extends Client> {
   /** A send on it would not have to connect first. */
   readonly isOpen: boolean;
   /** Runs `work` on the current client, creating one if necessary. Rejects with what `work` rejects with. */
-  use<T>(work: (amqp: AmqpClient) => Promise<T>): Promise<T>;
+  use<T>(work: (amqp: Amqp) => Promise<T>): Promise<T>;
   /** To be called when `work` has the connection open. */
-  opened(amqp: AmqpClient): void;
+  opened(amqp: Amqp): void;
   /** No new send gets this client; it is closed when its last send has ended. */
-  discard(amqp: AmqpClient): void;
+  discard(amqp: Amqp): void;
   /** Never rejects; at most 3 s. Sends still under way fail. */
   close(): Promise<void>;
 }
 
-export interface ConnectionOptions {
+export interface ConnectionOptions<Amqp extends Client> {
   /** Throws where the address is unusable. */
-  readonly makeLine: () => AmqpClient;
+  readonly makeLine: () => Amqp;
   readonly idleCloseSeconds: number;
+  readonly connectJitterSeconds: number;
+  readonly random: () => number;
   readonly clock: Clock;
   /** Something is about to happen to this VM, or happening: the connection is opened and kept. */
   readonly near: () => boolean;
@@ -30,34 +35,44 @@ export interface ConnectionOptions {
 /** How often the connection is checked between sends. */
 const watchEveryMs = 1000;
 
-export function createConnection({ makeLine, idleCloseSeconds, clock, near, open }: ConnectionOptions): Connection {
-  let current: { readonly amqp: AmqpClient; isOpen: boolean } | null = null;
-  const users = new Map<AmqpClient, number>();
-  const gone = new WeakSet<AmqpClient>();
+export function createConnection<Amqp extends Client>({
+  makeLine,
+  idleCloseSeconds,
+  connectJitterSeconds,
+  random,
+  clock,
+  near,
+  open,
+}: ConnectionOptions<Amqp>): Connection<Amqp> {
+  let current: { readonly amqp: Amqp; isOpen: boolean } | null = null;
+  const users = new Map<Amqp, number>();
+  const gone = new WeakSet<Amqp>();
   const closings = new Set<Promise<void>>();
   const closed = new AbortController();
   let lastUse = clock.monotonicMs();
   let failedOpenAt: number | null = null;
+  /** From when on the connection may be opened ahead of need; null while nothing is near. */
+  let mayOpenAt: number | null = null;
 
-  function closeLine(amqp: AmqpClient): void {
+  function closeLine(amqp: Amqp): void {
     if (gone.has(amqp)) return;
     gone.add(amqp);
     const closing = amqp.close().finally(() => closings.delete(closing));
     closings.add(closing);
   }
 
-  function discard(amqp: AmqpClient): void {
+  function discard(amqp: Amqp): void {
     if (current?.amqp === amqp) current = null;
     if (!users.has(amqp)) closeLine(amqp);
   }
 
-  function obtain(): AmqpClient {
+  function obtain(): Amqp {
     if (current?.amqp.broken.aborted) discard(current.amqp);
     current ??= { amqp: makeLine(), isOpen: false };
     return current.amqp;
   }
 
-  async function use<T>(work: (amqp: AmqpClient) => Promise<T>): Promise<T> {
+  async function use<T>(work: (amqp: Amqp) => Promise<T>): Promise<T> {
     const amqp = obtain();
     users.set(amqp, (users.get(amqp) ?? 0) + 1);
     try {
@@ -88,12 +103,14 @@ export function createConnection({ makeLine, idleCloseSeconds, clock, near, open
       // Left alone, the SDK would connect a broken line again to renew its authorisation.
       if (current?.amqp.broken.aborted) discard(current.amqp);
       const now = clock.monotonicMs();
+      mayOpenAt = near() ? (mayOpenAt ?? now + jitterMs(connectJitterSeconds, random)) : null;
       const move = nextMove({
         connected: isOpen(),
-        near: near(),
+        near: mayOpenAt !== null,
         idleMs: users.size > 0 ? 0 : now - lastUse,
         idleCloseMs: idleCloseSeconds * 1000,
         sinceFailedOpenMs: failedOpenAt === null ? null : now - failedOpenAt,
+        mayOpenInMs: (mayOpenAt ?? now) - now,
       });
       if (move === 'open') await openAhead();
       if (move === 'close' && current) discard(current.amqp);

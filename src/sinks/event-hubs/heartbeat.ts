@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EventData } from '@azure/event-hubs';
 import type { TokenCredential } from '@azure/identity';
-import { createDeadlines } from '../../azure/deadline.ts';
+import { answerMs, createDeadlines } from '../../azure/deadline.ts';
 import { classify } from '../../azure/errors.ts';
 import { fetchToken } from '../../azure/token.ts';
 import type { Clock } from '../../clock.ts';
@@ -10,7 +10,7 @@ import type { HeartbeatSender } from '../../heartbeat/sender.ts';
 import { createAmqpClient } from './amqp-client.ts';
 import { destinationOf, type EventHubsConfig, eventHubsScope } from './config.ts';
 
-const waits = { tokenMs: 20_000, connectMs: 20_000, sendMs: 15_000, exchangeMs: 10_000 } as const;
+const waits = { tokenMs: 20_000, connectMs: answerMs, sendMs: answerMs, exchangeMs: 10_000 } as const;
 
 /** All heartbeats of a VM are in one partition, and so in order. */
 const partitionKey = ({ observer }: HeartbeatFacts): string => observer.vmId.toLowerCase();

@@ -1,5 +1,6 @@
 import { assignRole, type KnownVm, subscription } from '../../check/remedy.ts';
 
+// assumption: check-remedies
 /**
  * Commands that fix a problem with an event hub: see `check/remedy.ts`. Without a VM they are for the subscription to which `az` is set:
  * who reads the hub may be on any machine.

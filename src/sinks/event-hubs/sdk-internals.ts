@@ -22,6 +22,7 @@ export function socketOf(client: EventHubProducerClient): Socket | null {
   return typeof once === 'function' && typeof destroy === 'function' ? (socket as Socket) : null;
 }
 
+// assumption: hub-disconnects-idle
 /**
  * Calls back, once, when the service detaches the sending link, with the AMQP error if it gave one: a send in flight
  * does not learn of that either.

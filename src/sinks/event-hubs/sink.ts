@@ -1,6 +1,6 @@
 import type { EventDataBatch } from '@azure/event-hubs';
 import type { ReplaceableCredential } from '../../azure/credential.ts';
-import { createDeadlines, type DeadlineCounts } from '../../azure/deadline.ts';
+import { answerMs, createDeadlines, type DeadlineCounts } from '../../azure/deadline.ts';
 import { classify } from '../../azure/errors.ts';
 import { failedCheck, KnownFailure, rejected, retry } from '../../azure/failure.ts';
 import { fetchToken, retryWithNewToken } from '../../azure/token.ts';
@@ -10,7 +10,7 @@ import { type CheckResult, type ParsedEntry, parsed, type SendResult, type Sink 
 import { type AmqpClient, type AmqpClientOptions, createAmqpClient } from './amqp-client.ts';
 import { destinationOf, type EventHubsConfig, eventHubsScope, eventHubsShape } from './config.ts';
 import { createConnection } from './connection.ts';
-import { jitterMs, mayWait } from './connection-policy.ts';
+import { waitForConnection } from './connection-policy.ts';
 import { encodeEvent } from './encode.ts';
 
 export interface EventHubsSinkOptions {
@@ -40,11 +40,9 @@ export interface EventHubsWaits {
   readonly exchangeMs: number;
 }
 
-const defaultWaits: EventHubsWaits = { tokenMs: 20_000, connectMs: 20_000, sendMs: 15_000, exchangeMs: 10_000 };
+const defaultWaits: EventHubsWaits = { tokenMs: 20_000, connectMs: answerMs, sendMs: answerMs, exchangeMs: 10_000 };
 /** The code of a refused token, and of a missing role: the service does not distinguish them. */
 const unauthorized = 'unauthorized';
-/** A shorter interval while a batch waits: for the connection that another batch opened, and for an event that came near. */
-const jitterStepMs = 1000;
 
 /**
  * The event hub. One `EventHubProducerClient`, a batch per partition key, nothing buffered and nothing retried in here.
@@ -59,6 +57,8 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
   const connection = createConnection({
     makeLine: () => createAmqpClient({ config, credential, deadlines, exchangeMs: waits.exchangeMs, webSockets }),
     idleCloseSeconds: config.idleCloseSeconds,
+    connectJitterSeconds: config.connectJitterSeconds,
+    random,
     clock,
     near,
     open,
@@ -94,21 +94,11 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
     });
   }
 
-  /** A fleet that sees one event must not connect in one second: what can wait waits a little for a cold connection. */
-  async function waitForConnection(entries: readonly ParsedEntry[], signal: AbortSignal): Promise<void> {
-    const records = entries.map(({ record }) => record);
-    if (config.connectJitterSeconds <= 0 || connection.isOpen || !mayWait(records, clock.now())) return;
-    const until = clock.monotonicMs() + jitterMs(config.connectJitterSeconds, random);
-    const isOver = (): boolean => signal.aborted || closed.signal.aborted || connection.isOpen || near();
-    for (let left = until - clock.monotonicMs(); left > 0 && !isOver(); left = until - clock.monotonicMs()) {
-      await clock.sleep(Math.min(left, jitterStepMs), signal);
-    }
-  }
-
   async function sendOn(amqp: AmqpClient, entries: readonly ParsedEntry[], signal: AbortSignal): Promise<SendResult> {
     const signals = [signal, closed.signal, amqp.broken];
     const [first] = entries;
     if (!first) return { kind: 'delivered' };
+    // assumption: hub-order
     const batch = await connect(amqp, signals, partitionKey(first.record));
     for (const entry of entries) {
       if (!batch.tryAdd(encodeEvent(entry))) {
@@ -161,7 +151,10 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
     ...eventHubsShape,
     async send(batch, signal) {
       const entries = batch.map(parsed);
-      await waitForConnection(entries, signal);
+      const records = entries.map(({ record }) => record);
+      const { connectJitterSeconds } = config;
+      const isOver = (): boolean => signal.aborted || closed.signal.aborted || connection.isOpen;
+      await waitForConnection(records, { connectJitterSeconds, clock, random, isOver, signal });
       return attempt(signal, (amqp) => sendOn(amqp, entries, signal));
     },
     async check(signal): Promise<CheckResult> {

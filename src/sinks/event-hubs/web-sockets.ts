@@ -10,6 +10,7 @@ export interface WebSockets {
   destroy(): Promise<void>;
 }
 
+// assumption: hub-websocket
 /**
  * WebSockets of undici, through the proxy of the process's proxy variables if there is one. The dispatcher belongs to
  * one line alone, and the socket under a WebSocket is kept: a peer that went dead never answers the closing handshake,

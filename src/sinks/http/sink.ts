@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
 import type { ReplaceableCredential } from '../../azure/credential.ts';
-import { createDeadlines, type DeadlineCounts } from '../../azure/deadline.ts';
+import { answerMs, createDeadlines, type DeadlineCounts } from '../../azure/deadline.ts';
 import { classify } from '../../azure/errors.ts';
 import { aborted, failedCheck, KnownFailure, rejected, retry } from '../../azure/failure.ts';
 import { proxyBefore } from '../../azure/proxy.ts';
@@ -24,7 +24,7 @@ export interface HttpSink extends Sink {
   readonly deadlines: DeadlineCounts;
 }
 
-const defaultWaits = { tokenMs: 20_000, connectMs: 10_000, sendMs: 15_000 };
+const defaultWaits = { tokenMs: 20_000, connectMs: 10_000, sendMs: answerMs };
 /** Of an answer, which is not needed beyond its first words. */
 const longestAnswerBytes = 64 * 1024;
 /** How long the rest of the answer to a request that was accepted may take, so that its connection can be used again. */

@@ -6,6 +6,7 @@ const malformed: StatusMeanings[number] = (status, { host }, { message }) => [
   `${host} refuses the request as malformed (HTTP ${status}${quoted(message)}): check that it takes CloudEvents 1.0 in the content mode of sinks.http.mode.`,
 ];
 
+// assumption: event-grid
 /**
  * What only a receiver of events means by a status.
  * https://learn.microsoft.com/azure/event-grid/post-to-custom-topic#response

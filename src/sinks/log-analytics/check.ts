@@ -80,6 +80,7 @@ function right(seen: WriteSeen): LogAnalyticsFinding {
   return notAsked(what, verdict, isReachable) ?? problem(what, verdict.detail, remedyFor(seen));
 }
 
+// assumption: logs-unknown-column
 /** A rule answers 204 and drops a column that it does not declare: only the table shows that. */
 function columns({ config, probe }: WriteSeen): LogAnalyticsFinding {
   const what = 'logAnalytics.columns';
@@ -99,6 +100,7 @@ function remedyFor({ verdict, config, objectId, vm }: WriteSeen): string | undef
   const { code, said = '' } = verdict;
   if (code === 'http-404' || code === 'http-400') return listRules(vm);
   if (code !== 'http-403') return undefined;
+  // assumption: logs-role-missing, logs-rule-endpoint
   // The service names the rule with its refusal; and says so where the endpoint, not the role, is wrong.
   if (/IsDcrDceBindingValid: False/i.test(said)) return listRules(vm);
   const resourceId = /DcrArmId: (\/subscriptions\/[^\s,"]+)/i.exec(said)?.[1] ?? null;

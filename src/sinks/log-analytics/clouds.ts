@@ -1,3 +1,4 @@
+// assumption: token-clouds
 /**
  * What differs between Azure's clouds, derived from the host that the operator configured: there is no setting for it that
  * could contradict the address.

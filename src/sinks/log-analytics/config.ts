@@ -47,6 +47,7 @@ export const logAnalyticsSection = withSamples(
 /** Where records go in Log Analytics. */
 export type LogAnalyticsConfig = Readonly<NonNullable<v.InferOutput<typeof logAnalyticsSection>>>;
 
+// assumption: logs-request-size
 /**
  * A call takes 1 MB, compressed and uncompressed; above some unknown point it is not refused but broken off. The SDK cuts
  * at 1,000,000 bytes without counting commas: below that it sends what it is given as one request.

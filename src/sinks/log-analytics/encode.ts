@@ -77,6 +77,7 @@ const mostFieldBytes = 64 * 1024;
 
 const fields = Object.entries(columnOf) as readonly (readonly [keyof LifecycleRecord, string])[];
 
+// assumption: logs-time-replaced
 /**
  * A record as a row. `TimeGenerated`, which every table has, is the time of observation too: the service replaces it when
  * it is older than two days, `ObservedAt` never.

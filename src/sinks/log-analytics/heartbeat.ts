@@ -1,6 +1,6 @@
 import type { TokenCredential } from '@azure/identity';
 import { boundedHttpClient } from '../../azure/bounded-http.ts';
-import { createDeadlines } from '../../azure/deadline.ts';
+import { answerMs, createDeadlines } from '../../azure/deadline.ts';
 import { classify } from '../../azure/errors.ts';
 import { fetchToken } from '../../azure/token.ts';
 import type { Clock } from '../../clock.ts';
@@ -11,7 +11,6 @@ import { monitorScope } from './clouds.ts';
 import { destinationOf, hostOf, type LogAnalyticsConfig } from './config.ts';
 
 const tokenMs = 20_000;
-const uploadMs = 15_000;
 
 /** To a stream of the same data collection rule as the records. `config.streamName` is that of the heartbeats. */
 export function createTableSender({
@@ -33,7 +32,7 @@ export function createTableSender({
     async send(facts, signal) {
       try {
         await fetchToken({ credential, scope }, deadlines, tokenMs, [signal]);
-        await deadlines.run('upload', uploadMs, [signal], (abortSignal) =>
+        await deadlines.run('upload', answerMs, [signal], (abortSignal) =>
           client.upload(ruleId, streamName, [heartbeatRow(facts)], { maxConcurrency: 1, abortSignal }),
         );
         return null;

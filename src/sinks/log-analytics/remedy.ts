@@ -1,5 +1,6 @@
 import { assignRole, type KnownVm } from '../../check/remedy.ts';
 
+// assumption: check-remedies
 /** Commands that fix a problem with a data collection rule: see `check/remedy.ts`. */
 
 /**

@@ -1,7 +1,7 @@
 import { createHttpHeaders, createPipelineRequest } from '@azure/core-rest-pipeline';
 import { boundedHttpClient } from '../../azure/bounded-http.ts';
 import type { ReplaceableCredential } from '../../azure/credential.ts';
-import { createDeadlines, type DeadlineCounts } from '../../azure/deadline.ts';
+import { answerMs, createDeadlines, type DeadlineCounts } from '../../azure/deadline.ts';
 import { classify } from '../../azure/errors.ts';
 import { aborted, failedCheck, rejected } from '../../azure/failure.ts';
 import { statusFailure } from '../../azure/status-failure.ts';
@@ -27,8 +27,9 @@ export interface LogAnalyticsSink extends Sink {
   readonly deadlines: DeadlineCounts;
 }
 
-const defaultWaits = { tokenMs: 20_000, uploadMs: 15_000 };
+const defaultWaits = { tokenMs: 20_000, uploadMs: answerMs };
 
+// assumption: logs-accepted
 /**
  * A stream of a data collection rule. One request per `upload()`, since with more the SDK can resolve with part of them
  * unsent; one `upload()` at a time, in order; its retries off, since it would sleep a `Retry-After` of an hour in the call.
@@ -46,15 +47,11 @@ export function createLogAnalyticsSink(options: LogAnalyticsSinkOptions): LogAna
   /** What the last request was signed with. */
   let token = '';
 
-  const authorize = async (signal: AbortSignal): Promise<void> => {
-    token = await fetchToken({ credential, scope }, deadlines, waits.tokenMs, [signal]);
-  };
-
-  async function replaceToken(signal: AbortSignal): Promise<boolean> {
-    if (!(await credential.replace?.(scope, token, signal))) return false;
-    // The client keeps its token for as long as that says it is valid.
-    client = createIngestionClient(config, credential, httpClient);
-    return true;
+  async function authorize(signal: AbortSignal): Promise<void> {
+    const current = await fetchToken({ credential, scope }, deadlines, waits.tokenMs, [signal]);
+    // The client keeps its token for as long as that says it is valid, also where the service refuses it.
+    if (current !== token) client = createIngestionClient(config, credential, httpClient);
+    token = current;
   }
 
   async function attempt(batch: readonly Entry[], signal: AbortSignal): Promise<SendResult> {
@@ -80,6 +77,7 @@ export function createLogAnalyticsSink(options: LogAnalyticsSinkOptions): LogAna
     return signal.aborted ? aborted : { kind: 'delivered' };
   }
 
+  // assumption: logs-empty-list
   /** The role, the rule and the stream are judged before the body is: an empty list is enough, and writes nothing. */
   async function postNothing(signal: AbortSignal): Promise<CheckResult> {
     await authorize(signal);
@@ -110,7 +108,7 @@ export function createLogAnalyticsSink(options: LogAnalyticsSinkOptions): LogAna
       retryWithNewToken(
         'http-401',
         () => attempt(batch, signal),
-        () => replaceToken(signal),
+        async () => credential.replace?.(scope, token, signal),
       ),
     async check(signal) {
       try {

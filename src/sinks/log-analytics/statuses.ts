@@ -1,6 +1,7 @@
 import { quoted } from '../../azure/failure.ts';
 import type { StatusMeanings } from '../../azure/status-failure.ts';
 
+// assumption: logs-stream-missing
 /** How a data collection rule says that it has no such stream: every row meets that, so no row is malformed. */
 const namesStream = /InvalidStream|\bstream\b.*\bnot\b.*\b(configured|found|exist)/i;
 
@@ -17,11 +18,13 @@ export const statuses: StatusMeanings = {
           // Its own words are the only way to the offending column.
           `${to.host} refuses the batch as malformed (HTTP 400${quoted(message)}): check that ${to.name} exists and has the columns that this version writes.`,
         ],
+  // assumption: logs-audience
   // A missing role is 403.
   401: (_, to) => [
     'configuration',
     `${to.host} does not accept the token (HTTP 401): check that ${to.addressKey} is an address of the cloud that this VM is in, and the VM's clock.`,
   ],
+  // assumption: logs-throttled
   // https://learn.microsoft.com/azure/azure-monitor/fundamentals/service-limits#logs-ingestion-api
   429: (_, { host }) => [
     'throttled',

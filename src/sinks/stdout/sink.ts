@@ -24,7 +24,7 @@ export interface StdoutOptions {
  * 2. `send` sends `entry.json`, the bytes as they were stored, and answers every outcome as a {@link SendResult}.
  * 3. It ends on the signal or at its own deadline, even when the destination hangs.
  */
-export function createStdoutSink({ stream = process.stdout, sendMs = 15_000 }: StdoutOptions = {}): Sink {
+export function createStdoutSink({ stream = process.stdout, sendMs = 12_000 }: StdoutOptions = {}): Sink {
   const deadlines = createDeadlines('the reader of standard output');
   const ignore = (): void => {};
   // A closed reader is a failed send, not a reason to end the process: without a listener it would be one.

@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -20,6 +21,8 @@ import { appendRecords, createHarness, positions } from '../harness.ts';
 import { mountSmallDisk, whyNoMount } from '../small-disk.ts';
 
 const reason = whyNoMount();
+const isRoot = process.geteuid?.() === 0;
+if (!isRoot) console.warn('  skipped: files of another account, since only root can make them');
 if (reason) console.warn(`  skipped: a state directory on a read-only disk, since none can be mounted here: ${reason}`);
 
 describe('a state directory that cannot be created is reported with its cause', () => {
@@ -137,6 +140,52 @@ describe.skipIf(process.platform === 'win32')('a directory that others may write
     appendRecords(harness.open());
     expect(statSync(harness.directory).mode & 0o7777).toBe(0o2755);
     expect(harness.lines).toMatchObject([{ level: 'warn', fields: { code: 'secured' } }]);
+  });
+
+  test.each(['outbox.sqlite', 'lock.sqlite', 'reserve.bin', 'outbox.position'])(
+    'their write permission on the file %s is removed, and that is logged',
+    (name) => {
+      using harness = createHarness();
+      const first = harness.open();
+      appendRecords(first);
+      first.close();
+      const path = join(harness.directory, name);
+      chmodSync(path, 0o666);
+      const outbox = harness.open();
+      expect(statSync(path).mode & 0o777).toBe(0o644);
+      expect(harness.lines.filter(({ level }) => level === 'warn')).toMatchObject([
+        { fields: { code: 'secured' }, message: expect.stringContaining(path) },
+      ]);
+      expect(positions(outbox, 'hub')).toEqual([1]);
+    },
+  );
+
+  test.skipIf(!isRoot)('a file of another account in the place of the outbox is neither read nor changed', () => {
+    using harness = createHarness();
+    chmodSync(harness.directory, 0o1777);
+    const path = join(harness.directory, 'outbox.sqlite');
+    writeFileSync(path, 'planted');
+    chownSync(path, 4711, 4711);
+    const outbox = harness.open();
+    appendRecords(outbox);
+    outbox.maintain();
+    expect(readFileSync(path, 'utf8')).toBe('planted');
+    expect(outbox.storage.fault).toMatchObject({
+      code: 'foreign-file',
+      reason: `${path} belongs to another account (uid 4711)`,
+    });
+    expect(positions(outbox, 'hub')).toEqual([1]);
+  });
+
+  test.skipIf(!isRoot)('a file of the account that owns the directory is opened by root', () => {
+    using harness = createHarness();
+    const first = harness.open();
+    appendRecords(first);
+    first.close();
+    for (const path of ['', 'outbox.sqlite', 'lock.sqlite']) chownSync(join(harness.directory, path), 4711, 4711);
+    const second = harness.open();
+    expect(second.storage.fault).toBeNull();
+    expect(positions(second, 'hub')).toEqual([1]);
   });
 
   test.each(['outbox.sqlite', 'outbox.sqlite-wal', 'lock.sqlite', 'reserve.bin'])(

@@ -125,6 +125,38 @@ describe.skipIf(reason !== null)('on a full disk', () => {
     expect(positions(outbox, 'hub')).toEqual(Array.from({ length: 20 }, (_, n) => 41 + n));
   });
 
+  test('an outbox that was opened on a full disk grows when there is space again, and discards nothing', () => {
+    using disk = mountSmallDisk(200);
+    using harness = createHarness(join(disk.path, 'state'));
+    harness.open().close();
+    disk.fill(2 ** 20);
+    const outbox = harness.open();
+    expect(outbox.fill.limitBytes).toBe(2 ** 20);
+    disk.empty();
+    for (let n = 0; n < 60; n += 1) appendRecords(outbox, { eventId: `EVENT-${n}`, open: false, bytes: 40_000 });
+    expect(outbox.storage).toEqual({ fault: null, undurable: 0 });
+    expect(positions(outbox, 'hub')).toHaveLength(60);
+    expect(outbox.fill.limitBytes).toBeGreaterThan(9 * 2 ** 20);
+    expect(outbox.fill.limitBytes).toBeLessThanOrEqual(10 * 2 ** 20);
+  });
+
+  test('at start without inodes, records are kept in memory, and the message says what is missing', async () => {
+    using disk = mountSmallDisk(24, 32);
+    using harness = createHarness(join(disk.path, 'state'));
+    harness.open().close();
+    const files = Array.from({ length: 32 }, (_, n) => join(disk.path, `file-${n}`));
+    for (const file of files) attempt(() => writeFileSync(file, ''));
+    const outbox = harness.open();
+    appendRecords(outbox);
+    expect(outbox.storage).toMatchObject({ fault: { kind: 'full', code: 'ENOSPC' }, undurable: 1 });
+    expect(harness.lines.at(-1)?.message).toContain('has no inodes left');
+    for (const file of files) rmSync(file, { force: true });
+    await harness.clock.advance(5_000);
+    outbox.retry();
+    expect(outbox.storage).toEqual({ fault: null, undurable: 0 });
+    expect(readOutbox(harness.directory)?.position).toBe(1);
+  });
+
   test.each(['is its own', 'is that of 0.1.0'])('at start the reserve is freed, also where the outbox %s', (whose) => {
     using disk = mountSmallDisk(24);
     using harness = createHarness(join(disk.path, 'state'));

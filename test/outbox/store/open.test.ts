@@ -4,6 +4,7 @@ import {
   lstatSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   truncateSync,
@@ -102,6 +103,17 @@ test.skipIf(process.platform === 'win32')('a file that the disk does not show fo
   expect(lstatSync(harness.file).isSymbolicLink()).toBe(true);
   expect(readdirSync(harness.directory).filter((name) => /corrupt|replacement/.test(name))).toEqual([]);
   rmSync(harness.file);
+});
+
+test('a damaged file that was moved aside is not replaced a second time: its replacement is installed', () => {
+  using harness = usedHarness();
+  // What a refused rename leaves.
+  renameSync(harness.file, `${harness.file}.replacement`);
+  const options = { at: harness.clock.now(), version, sinks: ['hub'] };
+  const { file, isRecovered } = openSound(layoutOf(harness.directory), options, 'SQLite found it damaged');
+  expect(isRecovered).toBe(true);
+  expect(file.state).toMatchObject({ streamId: harness.streamId, position: 40 });
+  file.db.close();
 });
 
 describe('the readable rows of a damaged file', () => {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { OutboxDamaged } from '../../../src/outbox/store/errors.ts';
-import { loadObserver, loadState } from '../../../src/outbox/store/state-store.ts';
+import { loadObserver, loadRecovery, loadState, writeMeta } from '../../../src/outbox/store/state-store.ts';
 import { observerNamed } from '../../support/observations.ts';
 import { appendRecords, createHarness, damage, type Harness } from '../harness.ts';
 
@@ -30,6 +30,16 @@ describe('the state of the lifecycle on disk', () => {
     expect(loadState(harness.db)).toMatchObject({ position: 1, events: new Map([['a', { eventId: 'A' }]]) });
     expect(loadObserver(harness.db)).toEqual({ observer: observerNamed('web_0'), bootId: 'boot-1' });
   });
+
+  test.each(['{"at":"2026-01-01T00:00:00', '[]', '{"at":"yesterday","reason":"x","movedTo":"y","salvaged":{}}'])(
+    'a note about an earlier damage that is not as it was written is left out: %s',
+    (text) => {
+      using harness = stored();
+      writeMeta(harness.db, 'recovery', text);
+      expect(loadRecovery(harness.db)).toBeNull();
+      expect(harness.open().storage.fault).toBeNull();
+    },
+  );
 
   test.each([
     ['a digit of a time is another', `json = replace(json, '2026', '2006')`],

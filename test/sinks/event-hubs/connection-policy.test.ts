@@ -3,7 +3,14 @@ import { type ConnectionFacts, jitterMs, mayWait, nextMove } from '../../../src/
 import { sampleRecord } from '../../support/sample-record.ts';
 
 const at = new Date('2026-03-14T09:00:00.000Z');
-const idle: ConnectionFacts = { connected: true, near: false, idleMs: 0, idleCloseMs: 60_000, sinceFailedOpenMs: null };
+const idle: ConnectionFacts = {
+  connected: true,
+  near: false,
+  idleMs: 0,
+  idleCloseMs: 60_000,
+  sinceFailedOpenMs: null,
+  mayOpenInMs: 0,
+};
 
 describe('between sends the connection', () => {
   const cases: { name: string; facts: Partial<ConnectionFacts>; move: string }[] = [
@@ -11,6 +18,11 @@ describe('between sends the connection', () => {
     { name: 'is closed when nothing was sent for a while', facts: { idleMs: 60_000 }, move: 'close' },
     { name: 'stays open near an event, however idle', facts: { idleMs: 1e9, near: true }, move: 'stay' },
     { name: 'is opened near an event', facts: { connected: false, near: true }, move: 'open' },
+    {
+      name: 'is not opened ahead of need before its turn in the fleet',
+      facts: { connected: false, near: true, mayOpenInMs: 1 },
+      move: 'stay',
+    },
     { name: 'stays closed far from any event', facts: { connected: false, idleMs: 1e9 }, move: 'stay' },
     {
       name: 'is not opened again right after that failed',

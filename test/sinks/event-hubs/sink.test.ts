@@ -325,6 +325,21 @@ describe('how long the connection to the event hub is kept', () => {
     });
   });
 
+  test('a fleet that sees one event connects over the jitter, until the event is ten minutes ahead', async () => {
+    const clock = createFakeClock('2026-03-14T00:00:00.000Z');
+    const config = local.eventHubs({ connectJitterSeconds: 600 });
+    const options = { config, credential: local.credential, clock, random: () => 0.9, waits, near: () => true };
+    const sink = createEventHubsSink(options);
+    await withSink(sink, async () => {
+      const before = hub().events().length;
+      const sending = sink.send([sampleEntry({ eventId: 'soon', notBefore: '2026-03-14T00:15:00.000Z' })], never);
+      await clock.advance(4.9 * 60_000);
+      expect([sink.connected, hub().events().length]).toEqual([false, before]);
+      await clock.advance(10_000);
+      expect(await sending).toEqual({ kind: 'delivered' });
+    });
+  });
+
   test('a record that waits for a cold connection is given back when the send is called off', async () => {
     const config = local.eventHubs({ connectJitterSeconds: 600 });
     const clock = { ...systemClock, now: () => new Date('2026-03-14T00:00:00.000Z') };

@@ -42,7 +42,7 @@ passesTheContract(
       arrived: () => arrived().map(({ id }) => id),
       contents: () => arrived().map((event) => JSON.stringify(event)),
       misbehave: (how) => receiver.behave(how && behaviours[how]),
-      // The deadlines of production: 15 s for a request.
+      // The deadlines of production: 12 s for a request.
       timeoutMs: 20_000,
       tooMuch: [sampleEntry({ description: 'x'.repeat(1_000_000) })],
     };
