@@ -2,6 +2,7 @@
 # How to run it: infra/kubernetes/README.md.
 # The simulator, for tests: docker build --target simulator --tag scheduled-events-simulator .
 #
+# assumption: install-container-image
 # The bases are pinned by exact tags. A release pins their content as well:
 #   --build-arg BUILD_IMAGE=node:24.21.0-trixie-slim@sha256:… --build-arg RUN_IMAGE=debian:trixie-20260824-slim@sha256:…
 # The first brings npm and the second nothing but glibc and libstdc++: what runs is the Node of package-lock.json, as in the packages.

@@ -6,18 +6,20 @@ const isForCoverage = process.argv.some((argument) => argument.startsWith('--cov
 // Coverage of cached functions is less exact.
 if (!isForCoverage) process.env.NODE_COMPILE_CACHE = compiledCode;
 
-/** Files that start hundreds of programs, which takes four times as long from a process with a large heap. */
+const isForCosts = process.env.TEST_COSTS !== undefined;
+
+/** Files that start hundreds of programs, which takes ten times as long from a process with 600 MB. */
 const forking = [
   'test/azure-cli/azure-cli.test.ts',
   'test/cli/service/command.test.ts',
   'test/documents/commands.test.ts',
   'test/extension/{handler-script,lifecycle,settings,update}.test.ts',
-  'test/service/{fall-back,install,interrupted,status,uninstall,unit-file}.test.ts',
+  'test/service/{fall-back,install,interrupted,status,uninstall}.test.ts',
+  'test/service/linux/{inspect,unit-file}.test.ts',
 ];
 
-/** Files with a process of their own; most change it permanently: environment, trusted authorities, the first token host that MSAL keeps. */
-const alone = [
-  ...forking,
+/** Files with a process of their own, which they change permanently: environment, trusted authorities, the first token host that MSAL keeps. */
+const changing = [
   'test/azure/token-source.test.ts',
   'test/azure-simulator/event-hubs/{expiry,faults,server}.test.ts',
   'test/azure-simulator/logs-ingestion/server.test.ts',
@@ -31,7 +33,23 @@ const alone = [
   'test/sinks/*/{process,sdk-internals,sink}.test.ts',
 ];
 
+const alone = [...forking, ...changing];
+
+/** Files that ask the KQL engine. Microsoft's language service takes a second to load, is slow until it is compiled, and binds each query once per process. */
+const queries = [
+  'test/consumer/fleet-view-kql.test.ts',
+  'test/documents/queries.test.ts',
+  'test/infra/acceptance/data/*.test.ts',
+  'test/infra/{alerts/deployed,examples/queries}.test.ts',
+  'test/infra/{grafana,workbooks}/**/*.test.ts',
+  'test/kql/**/*.test.ts',
+];
+
+/** Whole acceptance runs with the real Azure CLI. */
+const acceptance = ['test/infra/acceptance/{az-stand-in,whole-run}/**/*.test.ts'];
+
 const others = [
+  ...acceptance,
   ...['browser', 'guest-agent', 'host-*', 'third-party', 'tools', 'wine'].map((folder) => `test/${folder}/**`),
   ...alone,
 ];
@@ -45,10 +63,12 @@ const endToEnd = {
 } as const;
 
 /**
- * The project of `npm test` for both kinds: Vitest ends a shared process as soon as the next file is of another project. It exists on
- * request only; otherwise `vitest run FILE` would run a file in two projects.
+ * Projects that exist on request only, for `npm test`; otherwise `vitest run FILE` would run a file in two projects. The first is for both
+ * kinds, because Vitest ends a shared process as soon as the next file is of another project. For the same reason each of the others has two or
+ * three processes instead of five: `test/support/sequencer.ts` puts its files next to each other.
  */
 const together = 'unit-and-end-to-end';
+const isForAll = process.argv.some((argument) => argument.endsWith(together));
 
 /** `test/README.md` says what each project proves. */
 export default defineConfig({
@@ -59,7 +79,8 @@ export default defineConfig({
     sequence: { sequencer: Interleaved },
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    globalSetup: ['test/support/build-programs.ts'],
+    globalSetup: ['test/support/build-programs.ts', ...(isForCosts ? ['test/support/costs-table.ts'] : [])],
+    setupFiles: isForCosts ? ['test/support/costs.ts'] : [],
     env: { TEST_PROGRAMS: builtPrograms },
     projects: [
       {
@@ -73,7 +94,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'alone', include: alone },
+        test: { name: 'alone', include: isForAll ? changing : alone },
       },
       {
         extends: true,
@@ -83,17 +104,20 @@ export default defineConfig({
           include: ['test/end-to-end/**/*.test.ts'],
         },
       },
-      ...(process.argv.some((argument) => argument.endsWith(together))
+      ...(isForAll
         ? [
             {
               extends: true as const,
-              test: { ...endToEnd, name: together, include: ['test/**/*.test.ts'], exclude: others },
+              test: { ...endToEnd, name: together, include: ['test/**/*.test.ts'], exclude: [...others, ...queries] },
             },
+            { extends: true as const, test: { ...shared, name: 'queries', include: queries } },
+            { extends: true as const, test: { ...shared, name: 'forking', include: forking } },
           ]
         : []),
       { extends: true, test: { name: 'tools', include: ['test/tools/**/*.test.ts'] } },
       { extends: true, test: { name: 'browser', include: ['test/browser/**/*.test.ts'] } },
       { extends: true, test: { name: 'third-party', include: ['test/third-party/**/*.test.ts'] } },
+      { extends: true, test: { name: 'acceptance', include: acceptance, testTimeout: 240_000 } },
       { extends: true, test: { name: 'wine', include: ['test/wine/**/*.test.ts'], testTimeout: 240_000 } },
     ],
     coverage: {

@@ -7,6 +7,7 @@ interface Figure {
   readonly meaning: string;
 }
 
+// assumption: cost-fleet
 /** What a fleet does. Generous rather than exact: most VMs see less than one event a month. */
 export const assumptions = {
   eventsPerVmMonth: { value: 2, unit: 'events', meaning: 'scheduled events that affect one VM in a month' },
@@ -38,6 +39,7 @@ export const assumptions = {
   },
 } as const satisfies Record<string, Figure>;
 
+// assumption: cost-prices, cost-row-alert
 /** The day on which the prices below were noted. They were not taken from a current price list, which takes precedence. */
 export const pricesAsOf = '2026-11-21';
 
@@ -64,6 +66,7 @@ export const prices = {
   alertOnMetric: { value: 0.1, unit: '$/month', meaning: 'metric alert rule, one time series' },
 } as const satisfies Record<string, Figure>;
 
+// assumption: hub-connections, logs-throttled
 /** Of one data collection rule and of one Standard namespace; the links are in `costs.md`. */
 export const limits = {
   requestsPerMinute: 12_000,

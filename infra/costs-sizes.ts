@@ -97,6 +97,7 @@ function sampleHeartbeat(): HeartbeatFacts {
   };
 }
 
+// assumption: logs-billed-size
 /**
  * A row is billed by its values as text. https://learn.microsoft.com/azure/azure-monitor/logs/cost-logs#data-size-calculation
  * Null is nothing; a list or an object counts as its JSON.

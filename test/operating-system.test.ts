@@ -43,6 +43,7 @@ describe('on Windows', () => {
         'Start-Service',
         'Restart-Service',
         'Get-Content',
+        'Get-WinEvent',
         'w32tm',
         'Get-PSDrive',
         'icacls',

@@ -175,6 +175,25 @@ test('without a token the endpoint is tried every 20 s regardless of its Retry-A
   source.credential.close();
 });
 
+test('a token that has expired when it is given is passed on, and its successor ends the failure', async () => {
+  const source = setUp();
+  const works = source.answer;
+  source.answer = async () => ({ token: 'old', expiresOnTimestamp: source.clock.now().getTime() - 1000 });
+  let recovered = 0;
+  source.credential.onRecovered(() => {
+    recovered += 1;
+  });
+  source.credential.prefetch(['hub']);
+  // The clock of this machine may be the one that is wrong.
+  expect((await source.credential.getToken('hub')).token).toBe('old');
+  for (let second = 0; second < 60; second += 1) await source.clock.advance(1000);
+  expect(recovered).toBe(0);
+  source.answer = works;
+  for (let second = 0; second < 20; second += 1) await source.clock.advance(1000);
+  expect(recovered).toBe(1);
+  source.credential.close();
+});
+
 test('a token that a service refuses is replaced, once for all who were refused with it', async () => {
   const { credential, asked } = setUp();
   const { token } = await credential.getToken('hub');

@@ -299,7 +299,7 @@ test('over random histories with kills every VM ends as it should be, and no act
     silences: 0,
     openUnwatched: 0,
   };
-  const last = runs('histories with kills', { quick: 30, full: 500 });
+  const last = runs('histories with kills', { quick: 30, full: 200 });
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
   const wrong: string[] = [];

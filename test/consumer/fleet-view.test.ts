@@ -352,7 +352,7 @@ test('any records are folded as the bridge folds them, regardless of their order
 test('what the view says of random fleets is what truly happened', { timeout: 600_000 }, () => {
   const count = { events: 0, openUnwatched: 0 };
   const wrong: string[] = [];
-  const last = runs('histories', { quick: 30, full: 400 });
+  const last = runs('histories', { quick: 30, full: 200 });
   for (let seed = 1; seed <= last; seed += 1) {
     const history = historyOf(seed);
     const fleet = viewOf(history.arrivals);

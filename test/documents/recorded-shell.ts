@@ -30,6 +30,19 @@ export function createRecordedShell(programs: readonly string[], sourced: readon
     // A file for each call: the programs of a pipe run at the same time.
     write(name, `#!/bin/bash\nprintf '%s\\0' '${program}' "$@" > "$RECORD"/$EPOCHREALTIME-$$\necho something\n`);
   }
+  // Where bash itself calls them, a function does the same without starting a process.
+  const functions = programs
+    .filter((program) => !program.includes('/'))
+    .map((program) => `${program}() { record ${program} "$@"; }`);
+  write(
+    'functions',
+    [
+      `record() { printf '%s\\0' "$@" > "$RECORD"/$EPOCHREALTIME-$BASHPID; echo something; }`,
+      'sudo() { "$@"; }',
+      ...functions,
+      '',
+    ].join('\n'),
+  );
   write('bin/sudo', '#!/bin/bash\nexec "$@"\n');
   for (const path of sourced) write(path, '');
   return {
@@ -47,7 +60,7 @@ export function createRecordedShell(programs: readonly string[], sourced: readon
         [
           '--norc',
           '-c',
-          'for RECORD; do export RECORD; (set -e; . "$RECORD/.lines") 2>"$RECORD/.errors"; echo $? >"$RECORD/.status"; done',
+          '. ./functions; for RECORD; do export RECORD; (set -e; . "$RECORD/.lines") 2>"$RECORD/.errors"; echo $? >"$RECORD/.status"; done',
           'bash',
           ...directories,
         ],

@@ -108,7 +108,7 @@ const problems: readonly Fault[] = [
     what: 'logAnalytics.write',
     message: /may not send .*HTTP 403.*30 min/,
     remedy: new RegExp(
-      `^az role assignment create --role "Monitoring Metrics Publisher" --assignee-object-id ${guid} .*immutableId=='dcr-0{32}'`,
+      `^az role assignment create --role "Monitoring Metrics Publisher" --assignee-object-id ${guid} .*--scope "/subscriptions/.*/dataCollectionRules/simulated"$`,
     ),
     code: 13,
   },

@@ -82,7 +82,7 @@ describe.concurrent('the demo', () => {
     const ended = demo(oneVm, {
       directory: directory.path,
       entry: simulatorFile,
-      env: { PATH: process.env.PATH },
+      env: cleanEnvironment(),
       stop: new AbortController().signal,
       print: (text) => {
         printed += text;

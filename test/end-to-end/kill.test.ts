@@ -8,7 +8,7 @@ import { runs } from '../support/runs.ts';
 import { until } from '../support/until.ts';
 
 /** How often the bridge is killed, over all VMs. */
-const kills = runs('kills of a bridge', { quick: 20, full: 100 });
+const kills = runs('kills of a bridge', { quick: 8, full: 50 });
 const vms = ['web_0', 'web_1'];
 
 /**

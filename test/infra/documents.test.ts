@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { reportFiles } from '../../infra/acceptance/write-report.ts';
 import { bridgeConfiguration, settingNames, userInitiatedEvents } from '../../infra/bridge-configuration.ts';
 import { assumptions, estimate, prices, valuesOf } from '../../infra/costs-model.ts';
 import { measureSizes } from '../../infra/costs-sizes.ts';
@@ -26,7 +27,7 @@ function fileAt(path: string): BicepFile {
 }
 
 /** Files that the reader makes. */
-const made = ['config.json', 'outputs.json'];
+const made = ['config.json', 'outputs.json', ...Object.values(reportFiles)];
 /** Files that the reader unpacks. */
 const packed = (['linux-x64', 'win-x64'] as const).flatMap((platform) =>
   contentsOf({
@@ -126,7 +127,8 @@ test('every name that a document of infra/ spells like a parameter, an output, a
   const spelled = inBackticks(withoutBlocks).filter((name) =>
     /^[a-z]+([A-Z][a-z]*)+$|^[a-z]+(\.[a-zA-Z]+)+$/.test(name),
   );
-  const isFile = (name: string) => /\.(bicep|ts|json|md|sh|cmd|exe|log)$/.test(name) || /\.(net|us|cn|com)$/.test(name);
+  const isFile = (name: string) =>
+    /\.(bicep|ts|jsonl?|md|sh|cmd|exe|log)$/.test(name) || /\.(net|us|cn|com)$/.test(name);
   expect(spelled.length).toBeGreaterThan(30);
   expect(spelled.filter((name) => !known.has(name) && !isFile(name))).toEqual([]);
 });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { refusals } from '../../src/service/refusals.ts';
 import { preflight, type WindowsFacts } from '../../src/service/windows/facts.ts';
 import { windowsPlaces } from '../../src/service/windows/places.ts';
+import { readTree } from '../support/source-tree.ts';
 import { inBackticks, rows, section, textOfDocument } from './read-documents.ts';
 
 const page = textOfDocument('install-windows.md');
@@ -11,10 +12,22 @@ test('the places on a Windows machine are those of the installer', () => {
   const shown = inBackticks(page).join('\n');
   const { home, configuration, state, logs, command } = places;
   for (const place of [home, configuration, state, logs, command]) expect(shown).toContain(place.replaceAll('/', '\\'));
-  const inPowerShell = (place: string): string =>
-    place.replace('%ProgramFiles%', '$env:ProgramFiles').replaceAll('/', '\\');
-  expect(page).toContain(`& "${inPowerShell(places.remover)}"`);
+  const inPowerShell = (place: string, variable = 'ProgramFiles'): string =>
+    place.replace('%ProgramFiles%', `$env:${variable}`).replaceAll('/', '\\');
+  // Run Command may run it in a 32-bit PowerShell.
+  expect(page).toContain(`& "${inPowerShell(places.remover, 'ProgramW6432')}"`);
   expect(page).toContain(`& "${inPowerShell(places.versions)}\\<version before>\\update.cmd"`);
+});
+
+test('a command that Azure runs on a VM finds the program also from a 32-bit PowerShell', () => {
+  const lines = [...readTree('infra/*.md'), ...readTree('infra/alerts/on-call.md')]
+    .map(([, text]) => text)
+    .join('\n')
+    .split('\n')
+    .flatMap((line) => /run-command invoke.*/.exec(line) ?? [])
+    .filter((command) => command.includes('RunPowerShellScript'));
+  expect(lines.length).toBeGreaterThan(0);
+  for (const line of lines) expect(line).toMatch(/^(?!.*env:ProgramFiles).*env:ProgramW6432/);
 });
 
 const fit: WindowsFacts = {

@@ -4,7 +4,7 @@ import { readAssumptions } from '../../infra/acceptance/assumptions.ts';
 import commands from '../../infra/package/windows/commands.json' with { type: 'json' };
 import { getSddl, keepFileFromOthers, keepFolderFromOthers } from '../../src/check/windows-access.ts';
 import { windowsPlaces } from '../../src/service/windows/places.ts';
-import { wordsOf } from '../../src/service/windows/words.ts';
+import { windowsWords } from '../../src/service/words.ts';
 import { filledIn } from '../azure-cli/shell.ts';
 import { refusalOf } from '../documents/refusal.ts';
 import { createPowerShellReader, type PowerShellReader } from '../support/powershell.ts';
@@ -63,14 +63,14 @@ test('the bridge accepts every call of it in PowerShell', () => {
 
 test('Windows PowerShell 5.1 can read every command that installer and check print', () => {
   const folders = { programFiles: 'C:\\Program Files', programData: 'C:\\ProgramData' };
-  const { command, showLog, restart, unmask, firewall } = wordsOf(windowsPlaces(folders));
+  const { command, showServiceLog, restartService, unmask, firewall } = windowsWords(windowsPlaces(folders));
   const inParentheses = /\(see: ([^)]*)\)/.exec(firewall)?.[1] ?? '';
   const inQuotes = /"([^"]*)"/.exec(firewall)?.[1] ?? '';
   const access = [getSddl, keepFileFromOthers("C:\\it's"), keepFolderFromOthers('C:\\a b')];
   const printed = [
     `${command} check`,
-    showLog,
-    restart,
+    showServiceLog,
+    restartService,
     unmask.replace(/^run /, ''),
     inParentheses,
     inQuotes,

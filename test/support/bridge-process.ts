@@ -54,9 +54,13 @@ export function configurationFor(
 }
 
 export interface StartOptions {
+  /** The file of the bridge; default: that of this run of the tests. */
+  readonly program?: string;
   readonly env?: NodeJS.ProcessEnv;
   /** Replaces the boot id of the machine. */
   readonly bootIdFile?: string;
+  /** A command that runs the rest of its arguments, for example in another namespace. */
+  readonly enter?: readonly string[];
   /** `pipe`: standard input stays open until `child.stdin` is ended. */
   readonly stdin?: 'ignore' | 'pipe';
 }
@@ -64,12 +68,12 @@ export interface StartOptions {
 /** Starts `run` with a configuration written to a file beside the state. */
 export function startBridge(
   configuration: BridgeConfiguration,
-  { env = {}, bootIdFile, stdin = 'ignore' }: StartOptions = {},
+  { program: file = mainFile, env = {}, bootIdFile, enter = [], stdin = 'ignore' }: StartOptions = {},
 ): BridgeProcess {
   const folder = mkdtempSync(join(tmpdir(), 'bridge-config-'));
-  const file = join(folder, 'config.json');
-  writeFileSync(file, JSON.stringify(configuration), { mode: 0o600 });
-  const command = [process.execPath, mainFile, 'run', '--config', file];
+  const configurationFile = join(folder, 'config.json');
+  writeFileSync(configurationFile, JSON.stringify(configuration), { mode: 0o600 });
+  const command = [...enter, process.execPath, file, 'run', '--config', configurationFile];
   const [program = '', ...rest] = bootIdFile === undefined ? command : inAnotherBoot(bootIdFile, command);
   const child = spawn(program, rest, {
     env: { ...withoutProxies(process.env), ...env },

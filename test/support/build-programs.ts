@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle, type ProgramName } from '../../infra/package/bundle.ts';
-import { builtFile, builtPrograms, compiledCode } from './program.ts';
+import { builtFile, builtPrograms, compiledCode, metafileOf } from './program.ts';
 
 const compiledMegabytes = 64;
 
@@ -14,8 +14,10 @@ export default async function buildPrograms(): Promise<void> {
 
 async function build(program: ProgramName): Promise<void> {
   const draft = `${builtFile(program)}.${process.pid}`;
-  await bundle(draft, { program });
+  const metafile = await bundle(draft, { program });
   renameSync(draft, builtFile(program));
+  writeFileSync(draft, JSON.stringify(metafile));
+  renameSync(draft, metafileOf(program));
 }
 
 /** Node adds an entry for every path that it ever ran, such as programs in temporary directories, and removes none. */

@@ -7,6 +7,9 @@ import { root } from './source-tree.ts';
 export const builtPrograms = join(root, 'node_modules/.cache/test');
 export const builtFile = (program: ProgramName): string => join(builtPrograms, `${program}.cjs`);
 
+/** What esbuild says of that file: a `Metafile`. */
+export const metafileOf = (program: ProgramName): string => join(builtPrograms, `${program}.json`);
+
 /** Where Node keeps the compiled code of tests, and of the programs that they start. */
 export const compiledCode = join(root, 'node_modules/.cache/compiled');
 

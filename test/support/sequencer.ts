@@ -1,9 +1,21 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Expected time of a file that has not run here before, in milliseconds. One waits for the two minutes of the product. */
+/** Files that take long, in seconds. One waits for the two minutes of the product. */
+const seconds: Readonly<Record<string, number>> = {
+  'end-to-end/situations-of-destinations': 140,
+  'end-to-end/demo': 60,
+  'end-to-end/simulate': 55,
+  'lifecycle/fleet-model': 12,
+  'lifecycle/fleet': 8,
+  'kql/alerts/firing': 12,
+  'kql/alerts/on-call': 12,
+  'kql/queries/faults': 12,
+  'infra/workbooks/queries': 12,
+};
+/** Expected time of a file that has not run here before, in milliseconds. */
 function expectedMs({ moduleId }: TestSpecification): number {
-  if (moduleId.endsWith('/situations-of-destinations.test.ts')) return 140_000;
-  return isEndToEnd(moduleId) ? 40_000 : 1_500;
+  const [, name = ''] = /\/test\/(.*)\.test\.ts$/.exec(moduleId) ?? [];
+  return 1000 * (seconds[name] ?? (isEndToEnd(moduleId) ? 40 : 1.5));
 }
 const isEndToEnd = (path: string): boolean => path.includes('/end-to-end/');
 /** How many files mostly wait at a time, beside two that compute. */
@@ -18,21 +30,23 @@ interface Timed {
 }
 
 /**
- * First the longest end-to-end tests; beside them the files that need a process of their own, since Vitest ends a shared process when the next file
- * is none of its project; then all others, those of each kind spread over the rest of the run, longer ones first: end-to-end tests
+ * First the longest end-to-end tests; beside them the projects with processes of their own, each in one go, since Vitest ends a shared process
+ * when the next file is none of its project; then all others, those of each kind spread over the rest of the run, longer ones first: end-to-end tests
  * mostly wait and the others mostly compute.
  */
 export class Interleaved extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const timed = (await super.sort(files)).map((file) => this.#timed(file)).toSorted((a, b) => b.ms - a.ms);
     const first = timed.filter(({ isEndToEnd }) => isEndToEnd).slice(0, waitingFiles);
-    const alone = timed.filter(({ file }) => file.project.config.isolate);
-    const rest = timed.filter((one) => !first.includes(one) && !alone.includes(one));
+    const apart = ['queries', 'forking', 'alone'].flatMap((name) =>
+      timed.filter(({ file }) => file.project.name === name),
+    );
+    const rest = timed.filter((one) => !first.includes(one) && !apart.includes(one));
     const spread = [true, false]
       .flatMap((kind) => placed(rest.filter(({ isEndToEnd }) => isEndToEnd === kind)))
       .map((one) => ({ ...one, place: one.isEndToEnd ? one.place * waitingShare : one.place }))
       .toSorted((a, b) => a.place - b.place);
-    return [...first, ...alone, ...spread].map(({ file }) => file);
+    return [...first, ...apart, ...spread].map(({ file }) => file);
   }
 
   #timed(file: TestSpecification): Timed {

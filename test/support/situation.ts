@@ -31,7 +31,7 @@ export async function play(stage: Stage, situation: Situation): Promise<void> {
   const { make, message, page = /./, check, checkPrints = /./, ready, health } = situation;
   await make(stage);
   const [status, readyz, healthz] = await Promise.all([
-    stage.command(['status']),
+    stage.showStatus(),
     stage.http('/readyz'),
     stage.http('/healthz'),
   ]);

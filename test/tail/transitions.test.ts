@@ -118,7 +118,7 @@ test('a longer outage that another VM reports of an event that has ended is foun
 
 test('in a random fleet every step is found once, and an event that left has an end', () => {
   let left = 0;
-  const count = runs('transitions of a fleet', { quick: 6, full: 400 });
+  const count = runs('transitions of a fleet', { quick: 6, full: 200 });
   for (let seed = 1; seed <= count; seed += 1) {
     const history = historyOf(seed);
     const { found } = arriving(history.arrivals, {}, new Date(at(-400 * 24 * 3600)));

@@ -3,6 +3,7 @@ import type { ContainerClient } from '@azure/storage-blob';
 import { parseEventData } from '../../../src/consumer/index.ts';
 import { SharedActions, type VmActions } from '../shared-partitions/shared-actions.ts';
 
+// assumption: function-batch
 /** Of the trigger, for each message of the batch. https://learn.microsoft.com/azure/azure-functions/functions-bindings-event-hubs-trigger */
 interface TriggerMetadata {
   readonly partitionContext?: { readonly partitionId?: string };

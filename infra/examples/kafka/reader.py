@@ -11,6 +11,7 @@ from confluent_kafka import Consumer, KafkaException
 RECORD_TYPE = re.compile(r"com\.scheduledeventsbridge\.scheduledevent\.[a-z]+\.v1")
 
 
+# assumption: kafka-headers
 def text_of(value: bytes) -> str:
     """The text in a header. Event Hubs hands application properties of AMQP to Kafka clients with their AMQP encoding:
     0xA1 and the length in one byte, or 0xB1 and the length in four, then UTF-8. No text in UTF-8 begins with these bytes, so

@@ -5,6 +5,7 @@ import { type ResourceManager, ResourceManagerError } from './resource-manager.t
 /** https://learn.microsoft.com/rest/api/load-balancer/load-balancer-backend-address-pools/create-or-update */
 const apiVersion = '2024-05-01';
 
+// assumption: load-balancer-etag
 /** What is used of a backend address pool; everything else is written back as it was read. */
 interface BackendAddressPool {
   readonly etag: string;

@@ -115,6 +115,8 @@ test('the example subscriber acts once on the records of two bridges, and again 
     ...['drain web_1', 'restore web_1', 'drain web_1'],
   ]);
   expect(subscriber.complaints()).toBe('');
+  for (const bridge of bridges) bridge.kill('SIGKILL');
+  await Promise.all(bridges.map(({ exited }) => exited));
   for (const folder of folders) folder[Symbol.dispose]();
 });
 

@@ -1,8 +1,11 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { contentsOf } from '../../../infra/package/contents.ts';
 import { extensionName, extensionZip, isExtensionVersion } from '../../../infra/package/extension.ts';
 import { type PlatformName, platformNames, platforms } from '../../../infra/package/platforms.ts';
 import { readZip } from '../../extension/read-zip.ts';
+import { root } from '../../support/source-tree.ts';
 import { moment, smallProgram, smallRuntime } from './harness.ts';
 
 async function filesFor(platform: PlatformName): Promise<ReadonlyMap<string, Buffer>> {
@@ -74,5 +77,13 @@ test('the script for Windows has line ends that cmd.exe reads, quotes its paths 
   expect(lines.slice(-2)).toEqual([
     'call "%folder%\\package\\scheduled-events-bridge.cmd" extension %1 --folder "%folder%"',
     'exit /b %ERRORLEVEL%',
+  ]);
+});
+
+test.for([[], ['status']])('the script for Linux says who uses it and how, if it is run with %j', (args) => {
+  const { status, stderr } = spawnSync('sh', [join(root, 'infra/extension/handler'), ...args], { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([
+    2,
+    expect.stringMatching(/^Usage: .*handler install\|enable\|.*guest agent runs this; people run .* service\.\n$/),
   ]);
 });

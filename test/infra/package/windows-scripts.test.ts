@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { contentsOf } from '../../../infra/package/contents.ts';
+import { exitCodes } from '../../../src/cli/exit-codes.ts';
 import { refusals } from '../../../src/service/refusals.ts';
 import { moment, smallProgram, smallRuntime } from './harness.ts';
 
@@ -33,7 +34,7 @@ function faultsOf(text: string): readonly string[] {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('rem '));
   const labels = lines.filter((line) => line.startsWith(':')).map((line) => line.slice(1));
   const targets = [...text.matchAll(/\bgoto (\S+)/g)].map(([, label = '']) => label);
-  const codes: readonly number[] = Object.values(refusals).map(({ code }) => code);
+  const codes: readonly number[] = [exitCodes.usage, ...Object.values(refusals)].map(({ code }) => code);
   return [
     ...(lines[0] === '@echo off' ? [] : ['it prints its lines']),
     // cmd.exe reads a script in the code page of the machine.
