@@ -1,3 +1,5 @@
+import type { Load } from './schedule.ts';
+
 /** One row of the table that `npm run faults` prints. It proves a promise of `infra/guarantees.md` under one kind of fault. */
 export interface FaultTest {
   /** Words and hyphens: `random-kills`. `--only` names it. */
@@ -8,6 +10,8 @@ export interface FaultTest {
   readonly kind: 'processes' | 'one process';
   /** How many cases: of a quick run, which `.ci/run` includes, and of a full one. */
   readonly cases: { readonly quick: number; readonly full: number };
+  /** So that tests which mostly wait run beside each other. Measured: the results have the figures. */
+  readonly load: Load;
   /** Why it cannot run here, for example because a program is missing; null if it can. */
   whyNot?(): string | null;
   /** Throws only if the test itself is broken; what the bridge did wrong is in the outcome. */

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { FaultContext, FaultTest, Outcome } from './fault-test.ts';
 import { type RunOptions, runTests } from './runner.ts';
+import { slowdownOf } from './slowdown.ts';
 import { textTable } from './table.ts';
 import { faultsOf, verdictOf } from './verdict.ts';
 
@@ -31,20 +32,56 @@ test.for<readonly [change: Partial<Outcome>, faults: readonly string[]]>([
   expect(faultsOf({ ...held, ...change })).toEqual(faults);
 });
 
+test.for<readonly [slowdown: number, isLate: boolean]>([
+  [1, true],
+  [1.4, true],
+  [1.6, false],
+  // No machine is so slow that twice the promised time would do.
+  [9, false],
+])(
+  'a time of 7.4 s, or of 10.1 s, is judged by the bound of 5 s and by a machine that is %d times slower',
+  ([slowdown, isLate]) => {
+    const of = (seconds: number) =>
+      faultsOf({ ...held, worst: { what: 'recovery', seconds, mostSeconds: 5 } }, slowdown);
+    expect(of(7.4).length > 0).toBe(isLate);
+    expect(of(10.1)).toEqual(['recovery: 10.1 s, at most 5 s are allowed']);
+  },
+);
+
+test('the slowdown is that of the samples since a moment, weighted by their work, and at least 1', () => {
+  const samples = [
+    { at: 1000, wallMs: 100, processorMs: 20 },
+    { at: 2000, wallMs: 20, processorMs: 20 },
+    { at: 3000, wallMs: 90, processorMs: 30 },
+  ];
+  expect(slowdownOf(samples, 0)).toBe(3);
+  expect(slowdownOf(samples, 1500)).toBe(2.2);
+  expect(slowdownOf(samples, 9000)).toBe(3);
+  expect(slowdownOf([{ at: 0, wallMs: 19, processorMs: 20 }], 0)).toBe(1);
+});
+
 const testOf = (id: string, run: FaultTest['run'], whyNot: string | null = null): FaultTest => ({
   id,
   title: `what ${id} does`,
   kind: 'one process',
   cases: { quick: 2, full: 30 },
+  load: { seconds: 10, processors: 1 },
   whyNot: () => whyNot,
   run,
 });
 const runOf = (tests: readonly FaultTest[], options: Partial<RunOptions> = {}) => {
-  const base = { amount: 'quick', seed: 7, program: 'main.ts', sources: 'src', minutesEach: 1 } as const;
-  return runTests({ ...base, tests, signal: new AbortController().signal, say: () => {}, ...options });
+  return runTests({
+    ...{ tests, amount: 'quick', seed: 7, processors: 1, minutesEach: 1, say: () => {} },
+    signal: new AbortController().signal,
+    execute: async (test, context) => ({
+      outcome: await test.run({ ...context, program: 'main.cjs', sources: 'src' }),
+      processorSeconds: 1,
+    }),
+    ...options,
+  });
 };
 
-test('the table has a row for each test, and says what is wrong', async () => {
+test('the table has a row for each test, what proves its fault, and what is wrong', async () => {
   const results = await runOf([
     testOf('random-kills', async () => held),
     testOf('full-disk', async () => ({ ...held, lost: 3, worst: null, details: ['two disks'] })),
@@ -52,20 +89,30 @@ test('the table has a row for each test, and says what is wrong', async () => {
     testOf('broken-test', async () => {
       throw new Error('the simulator did not start');
     }),
+    testOf('late', async () => ({ ...held, worst: { what: 'start', seconds: 2.4, mostSeconds: 2 } })),
+    testOf('many-points', async () => ({
+      ...held,
+      happened: ['a', 'b', 'c', 'd', 'e'].map((what, index) => ({ what, count: index + 1, least: 1 })),
+    })),
   ]);
-  expect(textTable(results)).toBe(
+  // That of this machine is not known.
+  const shown = results.map((result) => ({ ...result, slowdown: result.test.id === 'late' ? 1.3 : 1 }));
+  expect(textTable(shown)).toBe(
     [
-      'test          kind         n  seed  lost  duplicated  worst time      verdict',
-      'random-kills  one process  2     7     0         2/3  recovery 4.2 s  ok',
-      'full-disk     one process  2     7     3         2/3  -               failed',
-      'file-calls    one process  2     7     -           -  -               skipped',
-      'broken-test   one process  2     7     -           -  -               failed',
+      'test          kind         n  seed  lost  duplicated  worst time             slowdown  verdict  proof of the fault',
+      'random-kills  one process  2     7     0         2/3  recovery 4.2 s of 5 s       1.0  ok       kills: 20',
+      'full-disk     one process  2     7     3         2/3  -                           1.0  failed   kills: 20',
+      'file-calls    one process  2     7     -           -  -                           1.0  skipped  -',
+      'broken-test   one process  2     7     -           -  -                           1.0  failed   -',
+      'late          one process  2     7     0         2/3  start 2.4 s of 2 s          1.3  ok       kills: 20',
+      'many-points   one process  2     7     0         2/3  recovery 4.2 s of 5 s       1.0  ok       a: 1, b: 2, c: 3, 2 others: 9',
       '',
       'full-disk: 3 lost',
       'full-disk: two disks',
       'file-calls was skipped: there is no C compiler',
       'broken-test could not be completed: the simulator did not start',
-      '1 ok, 2 failed, 1 skipped; 3 lost',
+      'late: start: longer than promised; excused, because the machine was 1.3 times slower than idle',
+      '3 ok, 2 failed, 1 skipped; 3 lost',
       '',
     ].join('\n'),
   );
@@ -87,27 +134,59 @@ test('a test gets the cases of the amount, the seed, and a folder that is remove
   expect(seen.filter(({ directory }) => existsSync(directory))).toEqual([]);
 });
 
+/** As tests do: they end what they have started, and reject. */
+const untilAborted = ({ signal }: FaultContext): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true }));
+
 test('a test that never ends fails at its limit, and the next one runs', async () => {
-  const results = await runOf([testOf('endless', () => new Promise(() => {})), testOf('b', async () => held)], {
+  const results = await runOf([testOf('endless', untilAborted), testOf('b', async () => held)], {
     minutesEach: 0.0005,
   });
   expect(results.map(verdictOf)).toEqual(['failed', 'ok']);
   expect(results[0]?.ended).toEqual({ how: 'error', message: 'it took longer than 0.0005 minutes' });
 });
 
-test('an interrupted run ends the test that runs, and begins no other', async () => {
+test('an interrupted run waits until its tests have ended, removes their folders, and begins no other', async () => {
   const stop = new AbortController();
-  const results = await runOf(
-    [
-      testOf('a', () => {
-        stop.abort();
-        return new Promise(() => {});
-      }),
-      testOf('b', async () => held),
-    ],
-    { signal: stop.signal },
+  const folders: string[] = [];
+  const cleanedUp: string[] = [];
+  const endSlowly = async (context: FaultContext): Promise<never> => {
+    folders.push(context.directory);
+    if (folders.length === 2) setTimeout(() => stop.abort(), 1);
+    await untilAborted(context).catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    cleanedUp.push(context.directory);
+    throw new Error('aborted');
+  };
+  const light = { load: { seconds: 10, processors: 0.4 } };
+  const tests = ['a', 'b', 'c'].map((id) => ({ ...testOf(id, endSlowly), ...light }));
+  const results = await runOf(tests, { signal: stop.signal });
+  expect(results.map(({ test, ended }) => [test.id, ended])).toEqual(
+    ['a', 'b'].map((id) => [id, { how: 'error', message: 'it was interrupted' }]),
   );
-  expect(results.map(({ test, ended }) => [test.id, ended])).toEqual([
-    ['a', { how: 'error', message: 'it was interrupted' }],
-  ]);
+  expect(cleanedUp).toEqual(folders);
+  expect(folders.filter((folder) => existsSync(folder))).toEqual([]);
 });
+
+test.for<readonly [processors: number, most: number]>([
+  [1, 2],
+  [0, 1],
+])(
+  'tests that take half a processor, on %i processors: at most %i at a time, results in the order of the table',
+  async ([processors, most]) => {
+    let running = 0;
+    let mostRunning = 0;
+    const wait = async (): Promise<Outcome> => {
+      running += 1;
+      mostRunning = Math.max(mostRunning, running);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      running -= 1;
+      return held;
+    };
+    const ids = ['a', 'b', 'c', 'd', 'e'];
+    const tests = ids.map((id, index) => ({ ...testOf(id, wait), load: { seconds: index, processors: 0.5 } }));
+    const results = await runOf(tests, { processors });
+    expect(mostRunning).toBe(most);
+    expect(results.map(({ test }) => test.id)).toEqual(ids);
+  },
+);

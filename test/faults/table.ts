@@ -1,7 +1,19 @@
-import { faultsOf, type Result, verdictOf } from './verdict.ts';
+import type { Outcome } from './fault-test.ts';
+import { faultsOf, isExcused, type Result, verdictOf } from './verdict.ts';
 
-const heads = ['test', 'kind', 'n', 'seed', 'lost', 'duplicated', 'worst time', 'verdict'] as const;
-const isNumber = [false, false, true, true, true, true, false, false] as const;
+const heads = [
+  'test',
+  'kind',
+  'n',
+  'seed',
+  'lost',
+  'duplicated',
+  'worst time',
+  'slowdown',
+  'verdict',
+  'proof of the fault',
+] as const;
+const isNumber = [false, false, true, true, true, true, false, true, false, false] as const;
 
 /** The results as a table for a terminal, followed by what is wrong, the reasons of skipped tests and further figures. */
 export function textTable(results: readonly Result[]): string {
@@ -34,16 +46,34 @@ function cellsOf(result: Result): readonly string[] {
     String(seed),
     outcome ? String(outcome.lost) : '-',
     outcome ? `${outcome.duplicated.found}/${outcome.duplicated.allowed}` : '-',
-    worst ? `${worst.what} ${worst.seconds.toFixed(1)} s` : '-',
+    worst ? `${worst.what} ${worst.seconds.toFixed(1)} s of ${worst.mostSeconds} s` : '-',
+    result.slowdown.toFixed(1),
     verdictOf(result),
+    outcome ? proofOf(outcome) : '-',
   ];
 }
 
+const mostProofs = 3;
+
+/** What was counted of the fault; of many counts, the sum of the others. */
+function proofOf({ happened }: Outcome): string {
+  const shown = happened.slice(0, mostProofs).map(({ what, count }) => `${what}: ${count}`);
+  const others = happened.slice(mostProofs);
+  const sum = others.reduce((total, { count }) => total + count, 0);
+  return [...shown, ...(others.length > 0 ? [`${others.length} others: ${sum}`] : [])].join(', ');
+}
+
 const remarksOf = (result: Result): readonly string[] => {
-  const { test, ended } = result;
+  const { test, ended, slowdown } = result;
   if (ended.how === 'skipped') return [`${test.id} was skipped: ${ended.reason}`];
   if (ended.how === 'error') return [`${test.id} could not be completed: ${ended.message}`];
-  return [...faultsOf(ended.outcome), ...(ended.outcome.details ?? [])].map((line) => `${test.id}: ${line}`);
+  const { outcome } = ended;
+  const excuse = `longer than promised; excused, because the machine was ${slowdown.toFixed(1)} times slower than idle`;
+  return [
+    ...faultsOf(outcome, slowdown),
+    ...(isExcused(outcome, slowdown) ? [`${outcome.worst?.what}: ${excuse}`] : []),
+    ...(outcome.details ?? []),
+  ].map((line) => `${test.id}: ${line}`);
 };
 
 /** The last line: what a person wants to know first. */

@@ -6,6 +6,10 @@ export interface Result {
   readonly cases: number;
   readonly seed: number;
   readonly seconds: number;
+  /** Of the test and what it started; null where it did not complete. */
+  readonly processorSeconds: number | null;
+  /** How much slower than idle the machine was meanwhile. */
+  readonly slowdown: number;
   readonly ended: Ended;
 }
 
@@ -15,11 +19,21 @@ export type Ended =
   /** The test itself is broken, or it took too long. */
   | { readonly how: 'error'; readonly message: string };
 
+/** However busy the machine was, a time may not exceed its bound by more. */
+const mostSlowdown = 2;
+
+/** What a bound in seconds is on a machine that was that much slower than idle. The table says where this decided. */
+const boundOf = (mostSeconds: number, slowdown: number): number => mostSeconds * Math.min(slowdown, mostSlowdown);
+
+/** Whether a time was longer than promised, by no more than a busy machine explains. */
+export const isExcused = ({ worst }: Outcome, slowdown: number): boolean =>
+  worst !== null && worst.seconds > worst.mostSeconds && worst.seconds <= boundOf(worst.mostSeconds, slowdown);
+
 /**
  * What is wrong with an outcome, each a sentence; empty if the promises held. A fault that did not happen is wrong as well: a test
  * without its fault proves nothing.
  */
-export function faultsOf(outcome: Outcome): readonly string[] {
+export function faultsOf(outcome: Outcome, slowdown = 1): readonly string[] {
   const { lost, duplicated, happened, worst, freshArrived, conservation, broken } = outcome;
   return [
     ...(lost > 0 ? [`${lost} lost`] : []),
@@ -30,7 +44,7 @@ export function faultsOf(outcome: Outcome): readonly string[] {
     ...happened
       .filter(({ count, least }) => count < least)
       .map(({ what, count, least }) => `${what}: ${count}, at least ${least} are needed`),
-    ...(worst && worst.seconds > worst.mostSeconds
+    ...(worst && worst.seconds > boundOf(worst.mostSeconds, slowdown)
       ? [`${worst.what}: ${worst.seconds} s, at most ${worst.mostSeconds} s are allowed`]
       : []),
     ...(freshArrived ? [] : ['a fresh event did not arrive after the last fault']),
@@ -43,7 +57,7 @@ export function faultsOf(outcome: Outcome): readonly string[] {
 }
 
 /** `ok`, `skipped`, or what is wrong. */
-export function verdictOf({ ended }: Result): 'ok' | 'skipped' | 'failed' {
+export function verdictOf({ ended, slowdown }: Result): 'ok' | 'skipped' | 'failed' {
   if (ended.how === 'skipped') return 'skipped';
-  return ended.how === 'outcome' && faultsOf(ended.outcome).length === 0 ? 'ok' : 'failed';
+  return ended.how === 'outcome' && faultsOf(ended.outcome, slowdown).length === 0 ? 'ok' : 'failed';
 }

@@ -19,7 +19,7 @@ const mostSeconds = 10;
 const mostSendSeconds = 5;
 /** A fault that lasts is logged at most once in this time. */
 const logEverySeconds = 10;
-const faultSeconds = 12;
+const faultSeconds = 6;
 
 interface Place {
   readonly disk: PrivateDisk;
@@ -189,6 +189,7 @@ export const badDisk: FaultTest = {
   title: 'a disk that is full, read-only or without inodes',
   kind: 'processes',
   cases: { quick: kinds.length, full: 5 * kinds.length },
+  load: { seconds: 40, processors: 0.5 },
   whyNot: whyNoPrivateDisk,
   async run(context) {
     const outcomes: Outcome[] = [];

@@ -61,6 +61,7 @@ export const clockJumps: FaultTest = {
   title: 'jumps of the clock by up to a year',
   kind: 'one process',
   cases: { quick: jumps.length, full: 20 * jumps.length },
+  load: { seconds: 40, processors: 0.5 },
   async run(context) {
     const random = createRandom(context.seed);
     const clock = createJumpingClock();

@@ -40,7 +40,8 @@ export const damagedFiles: FaultTest = {
   id: 'damaged-files',
   title: 'state files with changed bytes, cut logs, foreign or missing files',
   kind: 'one process',
-  cases: { quick: 300, full: 2500 },
+  cases: { quick: 200, full: 2500 },
+  load: { seconds: 35, processors: 0.4 },
   async run(context) {
     const random = createRandom(context.seed);
     const module = await outboxModule(context.sources);

@@ -33,6 +33,7 @@ export const hubRefusals: FaultTest = {
   kind: 'one process',
   // Minutes of each.
   cases: { quick: 6, full: 60 },
+  load: { seconds: 40, processors: 0.5 },
   run: (context) =>
     playStorms(
       conditions.map((condition) => stormOf(condition, context.cases)),

@@ -38,7 +38,8 @@ export const largeStart: FaultTest = {
   id: 'large-start',
   title: 'a start with many records waiting',
   kind: 'processes',
-  cases: { quick: 20_000, full: 250_000 },
+  cases: { quick: 8_000, full: 250_000 },
+  load: { seconds: 40, processors: 0.5 },
   async run(context) {
     const fleet = await FleetUnderTest.start(context, {
       vms: ['web_0'],
