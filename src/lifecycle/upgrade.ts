@@ -53,8 +53,12 @@ const absenceWithNewKeys = (stored: Absence, offset: number | null): Absence => 
 
 const withDefaults = <T extends object>(defaults: Partial<T>, stored: T): T => ({ ...defaults, ...stored });
 
-/** Across a boot it is compared by Azure's time, which is what an older version did with its own clock. */
-function momentAt(time: string | null, offset: number | null): Moment | null {
-  const azure = new Date(Date.parse(time ?? '') + 1000 * (offset ?? 0));
+/**
+ * Across a boot it is compared by Azure's time, which is what an older version did with its own clock. What is stored may be damaged: only
+ * a string is a time.
+ */
+function momentAt(time: unknown, offset: unknown): Moment | null {
+  const ahead = typeof offset === 'number' ? offset : 0;
+  const azure = new Date(typeof time === 'string' ? Date.parse(time) + 1000 * ahead : Number.NaN);
   return Number.isNaN(azure.getTime()) ? null : { azureAt: azure.toISOString(), monotonicMs: null, bootId: null };
 }
