@@ -174,12 +174,12 @@ export function createDeliveryTracker(parts: {
     /** Null: nothing is wrong. */
     failing: (now: number): SinkProgress | null =>
       pace.step === 0 && pace.pausedUntil <= now && refusals === 0 ? null : progress(),
-    /** How long until something may be sent that may not be sent now; infinite when nothing waits for time. */
-    nextDueMs(now: number): number {
+    /** When something may be sent that may not be sent now; infinite when nothing waits for time. */
+    nextDueAt(now: number): number {
       const times = [pace.pausedUntil, urgency.dueAt() ?? now];
       // While the sink is paused as a whole, no single event's time matters.
       if (pace.pausedUntil <= now) for (const { heldUntil } of backoffs.values()) times.push(heldUntil);
-      return Math.min(...times.filter((time) => time > now)) - now;
+      return Math.min(...times.filter((time) => time > now));
     },
     /** What has to be settled, once. */
     takeUpdates(): readonly DeliveryUpdate[] {

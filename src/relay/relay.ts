@@ -154,12 +154,12 @@ export class Relay {
     for (;;) {
       this.#options.onPass();
       this.#handleResults(signal.aborted);
-      if (!signal.aborted) this.#launch(signal);
+      const launchedAt = this.#options.clock.monotonicMs();
+      if (!signal.aborted) this.#launch(launchedAt, signal);
       this.#settle();
       this.#logStatus();
-      if (this.#inFlight.size === 0) return this.#rest();
-      const dueMs = this.#tracker.nextDueMs(this.#options.clock.monotonicMs());
-      await this.#notifier.wait(dueMs, signal.aborted ? undefined : signal);
+      if (this.#inFlight.size === 0) return this.#rest(launchedAt);
+      await this.#notifier.wait(this.#dueMs(launchedAt), signal.aborted ? undefined : signal);
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -193,8 +193,7 @@ export class Relay {
     }
   }
 
-  #launch(signal: AbortSignal): void {
-    const now = this.#options.clock.monotonicMs();
+  #launch(now: number, signal: AbortSignal): void {
     this.#loadUrgent(now);
     this.#launchOutOfTurn(now, signal);
     if (this.#tracker.pace().pausedUntil > now) return;
@@ -301,13 +300,18 @@ export class Relay {
     return this.#lastFailing;
   }
 
-  #rest(): number {
+  #rest(launchedAt: number): number {
     if (this.#backlog.queues.size === 0 && !this.#backlog.hasMore()) {
       this.#tracker.allDone();
       return Number.POSITIVE_INFINITY;
     }
-    const waitMs = this.#tracker.nextDueMs(this.#options.clock.monotonicMs());
+    const waitMs = this.#dueMs(launchedAt);
     return Number.isFinite(waitMs) ? waitMs : compareEveryMs;
+  }
+
+  /** Until something may be sent that was not allowed at `launchedAt`. What came due since then, while the outbox wrote, is due now. */
+  #dueMs(launchedAt: number): number {
+    return Math.max(0, this.#tracker.nextDueAt(launchedAt) - this.#options.clock.monotonicMs());
   }
 
   #appended(records: readonly ParsedEntry['record'][]): void {

@@ -42,6 +42,24 @@ describe('the loop', () => {
     await running;
   });
 
+  test('drains again at once when the pause of the sink ended while its failure was written', async () => {
+    const harness = rigWith();
+    const { clock, outbox } = harness;
+    const [monotonicMs, settle] = [clock.monotonicMs, outbox.settle.bind(outbox)];
+    let slowMs = 0;
+    clock.monotonicMs = () => monotonicMs() + slowMs;
+    outbox.settle = (...given) => {
+      slowMs += 5_000;
+      settle(...given);
+    };
+    harness.sink.does((_batch, attempt) => (attempt < 2 ? unavailable : delivered));
+    harness.append('a');
+    await settled();
+    expect(await harness.drain()).toBe(0);
+    await harness.drain();
+    expect(harness.sink.arrived).toEqual([1]);
+  });
+
   test('finds changes without a notification within a minute, or at once when it is woken', async () => {
     const harness = rigWith();
     const deaf = harness.outbox.onAppended;
