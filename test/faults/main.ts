@@ -95,7 +95,7 @@ const run = (tests: readonly FaultTest[], played: (id: string) => string, bridge
     seed,
     processors,
     signal: stop.signal,
-    minutesEach: values.full ? 240 : 5,
+    minutesEach: values.full ? 240 : 10,
     say: (line) => process.stderr.write(`${line}\n`),
     async execute({ id }, { signal, say, ...context }) {
       const module = join(import.meta.dirname, 'tests.ts');

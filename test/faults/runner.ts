@@ -60,10 +60,10 @@ async function runTest(
   const whyNot = test.whyNot?.() ?? null;
   say(whyNot === null ? `${test.title}, ${cases} times` : `skipped: ${whyNot}`);
   const resultOf = (ended: Ended, processorSeconds: number | null = null): Result => {
-    const { id, title, kind } = test;
+    const { id, title, kind, cases: all } = test;
     const seconds = (performance.now() - began) / 1000;
     const common = { cases, seed, seconds, processorSeconds, slowdown: slowdown.since(began) };
-    return { test: { id, title, kind }, ...common, ended };
+    return { test: { id, title, kind, cases: all }, ...common, ended };
   };
   if (whyNot !== null) return resultOf({ how: 'skipped', reason: whyNot });
   const directory = mkdtempSync(join(tmpdir(), `faults-${test.id}-`));

@@ -1,6 +1,7 @@
 import type { Outcome } from './fault-test.ts';
 import { faultsOf, isExcused, type Result, verdictOf } from './verdict.ts';
 
+/** `n`: of as many cases as a full run has. */
 const heads = [
   'test',
   'kind',
@@ -28,12 +29,30 @@ export function textTable(results: readonly Result[]): string {
   return `${[...lines, '', ...results.flatMap(remarksOf), summaryOf(results)].join('\n')}\n`;
 }
 
+/** A result, or a test that has none. */
+export type Row = Result | Pick<Result, 'test'>;
+
 /** The same for a document in Markdown. */
-export function markdownTable(results: readonly Result[]): string {
+export function markdownTable(results: readonly Row[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   const rule = line(isNumber.map((is) => (is ? '---:' : '---')));
-  return [line(heads), rule, ...results.map((result) => line(cellsOf(result)))].join('\n');
+  return [
+    line(heads),
+    rule,
+    ...results.map((row) => line(('ended' in row ? cellsOf(row) : cellsWithoutResult(row)).map(escaped))),
+  ].join('\n');
 }
+
+const escaped = (cell: string): string => cell.replaceAll('|', '\\|');
+
+const cellsWithoutResult = ({ test }: Row): readonly string[] => [
+  test.id,
+  test.kind,
+  `0 of ${test.cases.full}`,
+  ...heads.slice(3, -2).map(() => '-'),
+  'not run',
+  '-',
+];
 
 function cellsOf(result: Result): readonly string[] {
   const { test, cases, seed, ended } = result;
@@ -42,7 +61,7 @@ function cellsOf(result: Result): readonly string[] {
   return [
     test.id,
     test.kind,
-    String(cases),
+    `${cases} of ${test.cases.full}`,
     String(seed),
     outcome ? String(outcome.lost) : '-',
     outcome ? `${outcome.duplicated.found}/${outcome.duplicated.allowed}` : '-',

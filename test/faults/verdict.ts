@@ -2,7 +2,7 @@ import type { FaultTest, Outcome } from './fault-test.ts';
 
 /** A test with what became of it. */
 export interface Result {
-  readonly test: Pick<FaultTest, 'id' | 'title' | 'kind'>;
+  readonly test: Pick<FaultTest, 'id' | 'title' | 'kind' | 'cases'>;
   readonly cases: number;
   readonly seed: number;
   readonly seconds: number;

@@ -189,7 +189,7 @@ export const badDisk: FaultTest = {
   title: 'a disk that is full, read-only or without inodes',
   kind: 'processes',
   cases: { quick: kinds.length, full: 5 * kinds.length },
-  load: { seconds: 40, processors: 0.5 },
+  load: { seconds: 35, processors: 0.4 },
   whyNot: whyNoPrivateDisk,
   async run(context) {
     const outcomes: Outcome[] = [];

@@ -64,7 +64,7 @@ export const blackHoles: FaultTest = {
   title: 'peers that accept and do not answer: TCP, TLS, AMQP, HTTP',
   kind: 'processes',
   cases: { quick: 10, full: 50 },
-  load: { seconds: 40, processors: 0.5 },
+  load: { seconds: 45, processors: 0.3 },
   async run(context) {
     return await playScenes(drawScenes(scenes, context), context, 5);
   },

@@ -32,7 +32,7 @@ export const certificates: FaultTest = {
   title: 'TLS certificates that have expired, name another host or are not trusted',
   kind: 'processes',
   cases: { quick: 3, full: 30 },
-  load: { seconds: 40, processors: 0.5 },
+  load: { seconds: 20, processors: 0.2 },
   async run(context) {
     const made = await makeCertificates(context.directory);
     const scenes = kinds.map((kind) => sceneOf(kind, made));

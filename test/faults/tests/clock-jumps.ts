@@ -61,7 +61,7 @@ export const clockJumps: FaultTest = {
   title: 'jumps of the clock by up to a year',
   kind: 'one process',
   cases: { quick: jumps.length, full: 20 * jumps.length },
-  load: { seconds: 40, processors: 0.5 },
+  load: { seconds: 15, processors: 0.2 },
   async run(context) {
     const random = createRandom(context.seed);
     const clock = createJumpingClock();

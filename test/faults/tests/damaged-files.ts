@@ -41,7 +41,7 @@ export const damagedFiles: FaultTest = {
   title: 'state files with changed bytes, cut logs, foreign or missing files',
   kind: 'one process',
   cases: { quick: 200, full: 2500 },
-  load: { seconds: 35, processors: 0.4 },
+  load: { seconds: 35, processors: 0.3 },
   async run(context) {
     const random = createRandom(context.seed);
     const module = await outboxModule(context.sources);

@@ -37,7 +37,7 @@ export const denied: FaultTest = {
   kind: 'one process',
   // Minutes of each.
   cases: { quick: 30, full: 60 },
-  load: { seconds: 40, processors: 0.5 },
+  load: { seconds: 35, processors: 0.4 },
   run: (context) =>
     playStorms(
       ways.map((way) => stormOf(way, context.cases)),

@@ -13,7 +13,7 @@ export const duplicateBudget: FaultTest = {
   title: 'both sinks store a batch and reset the connection instead of an acknowledgement',
   kind: 'processes',
   cases: { quick: 16, full: 1000 },
-  load: { seconds: 25, processors: 0.3 },
+  load: { seconds: 20, processors: 0.3 },
   async run(context) {
     const random = createRandom(context.seed);
     const fleet = await FleetUnderTest.start(context, { vms });

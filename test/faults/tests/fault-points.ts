@@ -31,7 +31,7 @@ export const faultPoints: FaultTest = {
   title: 'SIGKILL at each fault point, and again while the next process recovers',
   kind: 'processes',
   cases: { quick: quickPoints.length, full: 10 * points.length },
-  load: { seconds: 50, processors: 0.5 },
+  load: { seconds: 45, processors: 0.5 },
   async run(context) {
     const rounds = Math.ceil(context.cases / points.length);
     const chosen = rounds > 1 ? points : quickPoints;

@@ -18,7 +18,7 @@ export const fileCallFaults: FaultTest = {
   title: 'the n-th file call kills the bridge, fails or writes half, in six phases of an outbox',
   kind: 'processes',
   cases: { quick: 36, full: 20_000 },
-  load: { seconds: 45, processors: 0.6 },
+  load: { seconds: 60, processors: 0.5 },
   whyNot: whyNoShim,
   async run(context) {
     const random = createRandom(context.seed);

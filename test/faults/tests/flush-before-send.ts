@@ -14,7 +14,7 @@ export const flushBeforeSend: FaultTest = {
   title: 'the order of flushes and sends, as strace sees it',
   kind: 'processes',
   cases: { quick: 3, full: 200 },
-  load: { seconds: 25, processors: 0.2 },
+  load: { seconds: 20, processors: 0.1 },
   whyNot: whyNoStrace,
   async run(context) {
     const random = createRandom(context.seed);

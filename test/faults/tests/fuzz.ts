@@ -14,7 +14,7 @@ export const fuzz: FaultTest = {
   title: 'mutated documents, configurations, handler settings, stored rows and status replies',
   kind: 'one process',
   cases: { quick: 20_000, full: 1_000_000 },
-  load: { seconds: 40, processors: 0.5 },
+  load: { seconds: 25, processors: 0.3 },
   async run(context) {
     const problems = new Map<string, number>();
     const note = (problem: string): void => void problems.set(problem, (problems.get(problem) ?? 0) + 1);

@@ -98,7 +98,7 @@ export const hostileAnswers: FaultTest = {
   title: 'answers that are huge, endless, deep, malformed or lead elsewhere, from every service',
   kind: 'processes',
   cases: { quick: 11, full: 55 },
-  load: { seconds: 40, processors: 0.5 },
+  load: { seconds: 25, processors: 0.5 },
   async run(context) {
     const certificates = await makeCertificates(context.directory);
     const scenes: readonly Scene[] = [

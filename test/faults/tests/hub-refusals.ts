@@ -33,7 +33,7 @@ export const hubRefusals: FaultTest = {
   kind: 'one process',
   // Minutes of each.
   cases: { quick: 6, full: 60 },
-  load: { seconds: 40, processors: 0.5 },
+  load: { seconds: 25, processors: 0.6 },
   run: (context) =>
     playStorms(
       conditions.map((condition) => stormOf(condition, context.cases)),

@@ -16,7 +16,7 @@ export const idleDay: FaultTest = {
   title: 'half an hour without an event, again and again: links are detached, connections closed',
   kind: 'one process',
   cases: { quick: 4, full: 48 },
-  load: { seconds: 40, processors: 0.5 },
+  load: { seconds: 25, processors: 0.1 },
   async run(context) {
     const { createEventHubsSink } = await load<typeof import('../../../src/sinks/event-hubs/sink.ts')>(
       context.sources,

@@ -39,7 +39,7 @@ export const largeStart: FaultTest = {
   title: 'a start with many records waiting',
   kind: 'processes',
   cases: { quick: 8_000, full: 250_000 },
-  load: { seconds: 40, processors: 0.5 },
+  load: { seconds: 10, processors: 0.4 },
   async run(context) {
     const fleet = await FleetUnderTest.start(context, {
       vms: ['web_0'],

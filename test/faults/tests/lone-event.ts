@@ -17,7 +17,7 @@ export const loneEvent: FaultTest = {
   title: 'a single event and then silence, for a bridge that has just started and for one that is connected',
   kind: 'processes',
   cases: { quick: 2, full: 100 },
-  load: { seconds: 40, processors: 0.5 },
+  load: { seconds: 20, processors: 0.2 },
   async run(context) {
     const random = createRandom(context.seed);
     const fleet = await FleetUnderTest.start(context, { vms: ['web_0'], configuration: { log: { level: 'info' } } });

@@ -24,7 +24,7 @@ export const modelSequences: FaultTest = {
     'random sequences of appends, answers, crashes, damage, full disks, jumps of the clock and requests of operators',
   kind: 'one process',
   cases: { quick: 100, full: 10_000 },
-  load: { seconds: 40, processors: 0.5 },
+  load: { seconds: 30, processors: 0.5 },
   whyNot: () => {
     const reason = whyNoMount();
     return reason && `no file system can be mounted: ${reason}`;

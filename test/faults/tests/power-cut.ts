@@ -42,7 +42,7 @@ export const powerCut: FaultTest = {
   title: 'power cut at every flush and between two, with writes dropped, reordered and torn',
   kind: 'processes',
   cases: { quick: 150, full: 20_000 },
-  load: { seconds: 25, processors: 0.4 },
+  load: { seconds: 25, processors: 0.3 },
   whyNot: whyNoShim,
   async run(context) {
     const random = createRandom(context.seed);

@@ -13,7 +13,7 @@ export const randomKills: FaultTest = {
   title: 'SIGKILL at random moments, with slow and failing sinks',
   kind: 'processes',
   cases: { quick: 20, full: 1000 },
-  load: { seconds: 60, processors: 0.25 },
+  load: { seconds: 60, processors: 0.2 },
   async run(context) {
     const random = createRandom(context.seed);
     const fleet = await FleetUnderTest.start(context);

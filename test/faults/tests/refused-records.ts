@@ -123,7 +123,7 @@ export const refusedRecords: FaultTest = {
   title: `one of ${events} records is refused, and records are too large or strange`,
   kind: 'processes',
   cases: { quick: 2, full: 40 },
-  load: { seconds: 40, processors: 0.5 },
+  load: { seconds: 30, processors: 0.1 },
   async run(context) {
     const random = createRandom(context.seed);
     const fleet = await FleetUnderTest.start(context, {

@@ -14,7 +14,7 @@ export const secondInstance: FaultTest = {
   title: 'a second bridge is started on the same state directory',
   kind: 'processes',
   cases: { quick: 4, full: 100 },
-  load: { seconds: 40, processors: 0.5 },
+  load: { seconds: 15, processors: 0.2 },
   async run(context) {
     const random = createRandom(context.seed);
     const fleet = await FleetUnderTest.start(context, { vms: ['web_0'] });

@@ -197,7 +197,7 @@ export const sinkOutage: FaultTest = {
   title: 'one sink down for a day, and for three days',
   kind: 'one process',
   cases: { quick: 2_000, full: 100_000 },
-  load: { seconds: 40, processors: 0.5 },
+  load: { seconds: 30, processors: 0.4 },
   async run(context) {
     const outages: readonly Outage[] = [
       { down: 'log-analytics', days: 3, records: context.cases },

@@ -15,7 +15,7 @@ export const termination: FaultTest = {
   title: 'SIGTERM in every state',
   kind: 'processes',
   cases: { quick: stopStates.length, full: 20 * stopStates.length },
-  load: { seconds: 40, processors: 0.5 },
+  load: { seconds: 30, processors: 0.5 },
   async run(context) {
     const rounds = Math.ceil(context.cases / stopStates.length);
     const outcomes: Outcome[] = [];

@@ -38,7 +38,7 @@ export const throttling: FaultTest = {
   kind: 'one process',
   // Minutes of each storm.
   cases: { quick: 10, full: 60 },
-  load: { seconds: 40, processors: 0.5 },
+  load: { seconds: 25, processors: 0.4 },
   run: (context) =>
     playStorms(
       ways.map((way) => stormOf(way, context.cases)),

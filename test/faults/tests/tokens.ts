@@ -64,7 +64,7 @@ export const tokens: FaultTest = {
   title: 'the token endpoint fails, or gives tokens that are refused',
   kind: 'processes',
   cases: { quick: scenes.length, full: 5 * scenes.length },
-  load: { seconds: 40, processors: 0.5 },
+  load: { seconds: 35, processors: 0.5 },
   async run(context) {
     return await playScenes(drawScenes(scenes, context), context, 5);
   },

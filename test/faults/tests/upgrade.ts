@@ -173,7 +173,7 @@ export const upgrades: FaultTest = {
   title: 'upgrade, roll-back and a newer format, with 1,000 records waiting',
   kind: 'processes',
   cases: { quick: kinds.length, full: 10 * kinds.length },
-  load: { seconds: 40, processors: 0.5 },
+  load: { seconds: 30, processors: 0.2 },
   async run(context) {
     const outcomes: Outcome[] = [];
     for (let index = 0; index < context.cases; index += kinds.length) {

@@ -1,0 +1,93 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../support/source-tree.ts';
+import type { Control } from './controls.ts';
+import type { FaultTest } from './fault-test.ts';
+import { markdownTable, type Row } from './table.ts';
+import { faultsOf, type Result, verdictOf } from './verdict.ts';
+
+/** The file that `--json` writes. */
+export interface Run {
+  readonly at: string;
+  readonly node: string;
+  readonly cpu: string;
+  readonly cores: number;
+  readonly kernel: string;
+  readonly full: boolean;
+  readonly seed: number;
+  readonly seconds: number;
+  readonly results: readonly Result[];
+}
+
+export const page = 'infra/trust.md';
+
+const parts = ['tests', 'runs', 'results', 'controls'] as const;
+type Part = (typeof parts)[number];
+
+const partOf = (name: Part): RegExp => new RegExp(`(<!-- ${name} -->\n)([\\s\\S]*?)(\n<!-- /${name} -->)`);
+
+/** A generated part of the page. */
+export function readPart(text: string, name: Part): string {
+  const [, , content] = partOf(name).exec(text) ?? [];
+  if (content === undefined) throw new Error(`${page} has no part ${name}`);
+  return content;
+}
+
+/** The page with its generated parts from these runs; of several runs with a test, the last one counts. */
+export function written(
+  text: string,
+  runs: readonly Run[],
+  tests: readonly FaultTest[],
+  controls: readonly Control[],
+): string {
+  const contents = {
+    tests: testList(tests),
+    runs: runs.map(lineOf).join('\n'),
+    results: resultTable(tests, runs),
+    controls: controlTable(controls, runs),
+  };
+  return parts.reduce((before, name) => {
+    readPart(before, name);
+    return before.replace(partOf(name), (_, begin, __, end) => begin + contents[name] + end);
+  }, text);
+}
+
+const cell = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|');
+
+const testList = (tests: readonly FaultTest[]): string =>
+  [
+    '| test | what happens to the bridge | kind |',
+    '|---|---|---|',
+    ...tests.map(({ id, title, kind }) => `| ${id} | ${cell(title)} | ${kind} |`),
+  ].join('\n');
+
+const lineOf = ({ at, node, cpu, cores, kernel, full, seed, seconds, results }: Run): string =>
+  `- ${at.slice(0, 16).replace('T', ' ')} UTC, ${full ? '`--full`, ' : ''}${results.length} rows in ${Math.ceil(seconds / 60)} minutes, seed ${seed}: ${cores} cores of ${cpu}, Linux ${kernel}, Node.js ${node}`;
+
+const lastOf = (id: string, runs: readonly Run[]): Result | undefined =>
+  runs.flatMap(({ results }) => results).findLast(({ test }) => test.id === id);
+
+function resultTable(tests: readonly FaultTest[], runs: readonly Run[]): string {
+  return markdownTable(tests.map((test): Row => lastOf(test.id, runs) ?? { test }));
+}
+
+function controlTable(controls: readonly Control[], runs: readonly Run[]): string {
+  const found = (result: Result | undefined): string => {
+    if (result?.ended.how !== 'outcome') return 'not run';
+    const [first = 'not found'] = faultsOf(result.ended.outcome, result.slowdown);
+    return verdictOf(result) === 'failed' ? (first.split('\n')[0] ?? '').slice(0, 120) : 'not found';
+  };
+  return [
+    '| planted error | test | what the test reports |',
+    '|---|---|---|',
+    ...controls.map(({ id, title, test }) => `| ${cell(title)} | ${test} | ${cell(found(lastOf(id, runs)))} |`),
+  ].join('\n');
+}
+
+if (import.meta.main) {
+  const { faultTests } = await import('./tests.ts');
+  const { controls } = await import('./controls.ts');
+  const file = join(root, page);
+  const runs = process.argv.slice(2).map((path) => JSON.parse(readFileSync(path, 'utf8')) as Run);
+  writeFileSync(file, written(readFileSync(file, 'utf8'), runs, faultTests, controls));
+}
