@@ -206,7 +206,7 @@ export const controls: readonly Control[] = [
   },
   {
     id: 'retries-end',
-    title: 'a record is given up after five minutes of failures',
+    title: 'a record is discarded after five minutes of failures',
     test: 'denied',
     file: 'src/relay/delivery-tracker.ts',
     find: "else if (decision.kind === 'retry') onRetry(sentBatch, decision);",
@@ -215,7 +215,7 @@ export const controls: readonly Control[] = [
   },
   {
     id: 'long-deadline',
-    title: 'a peer that does not answer is given up after a minute',
+    title: 'the bridge waits a minute for a peer that does not answer',
     test: 'black-holes',
     file: 'src/azure/deadline.ts',
     find: 'export const answerMs = 12_000;',
