@@ -99,13 +99,13 @@ test('the table has a row for each test, what proves its fault, and what is wron
   const shown = results.map((result) => ({ ...result, slowdown: result.test.id === 'late' ? 1.3 : 1 }));
   expect(textTable(shown)).toBe(
     [
-      'test          kind               n  seed  lost  duplicated  worst time             slowdown  verdict  proof of the fault',
-      'random-kills  one process  2 of 30     7     0         2/3  recovery 4.2 s of 5 s       1.0  ok       kills: 20',
-      'full-disk     one process  2 of 30     7     3         2/3  -                           1.0  failed   kills: 20',
-      'file-calls    one process  2 of 30     7     -           -  -                           1.0  skipped  -',
-      'broken-test   one process  2 of 30     7     -           -  -                           1.0  failed   -',
-      'late          one process  2 of 30     7     0         2/3  start 2.4 s of 2 s          1.3  ok       kills: 20',
-      'many-points   one process  2 of 30     7     0         2/3  recovery 4.2 s of 5 s       1.0  ok       a: 1, b: 2, c: 3, 2 others: 9',
+      'test          kind               n  seed  lost  duplicated  worst time             slowdown  verdict      proof of the fault',
+      'random-kills  one process  2 of 30     7     0         2/3  recovery 4.2 s of 5 s       1.0  ok           kills: 20',
+      'full-disk     one process  2 of 30     7     3         2/3  -                           1.0  failed       kills: 20',
+      'file-calls    one process  2 of 30     7     -           -  -                           1.0  skipped      -',
+      'broken-test   one process  2 of 30     7     -           -  -                           1.0  failed       -',
+      'late          one process  2 of 30     7     0         2/3  start 2.4 s of 2 s          1.3  ok, excused  kills: 20',
+      'many-points   one process  2 of 30     7     0         2/3  recovery 4.2 s of 5 s       1.0  ok           a: 1, b: 2, c: 3, 2 others: 9',
       '',
       'full-disk: 3 lost',
       'full-disk: two disks',

@@ -67,7 +67,7 @@ function cellsOf(result: Result): readonly string[] {
     outcome ? `${outcome.duplicated.found}/${outcome.duplicated.allowed}` : '-',
     worst ? `${worst.what} ${worst.seconds.toFixed(1)} s of ${worst.mostSeconds} s` : '-',
     result.slowdown.toFixed(1),
-    verdictOf(result),
+    outcome && isExcused(outcome, result.slowdown) ? `${verdictOf(result)}, excused` : verdictOf(result),
     outcome ? proofOf(outcome) : '-',
   ];
 }

@@ -45,7 +45,7 @@ export function faultsOf(outcome: Outcome, slowdown = 1): readonly string[] {
       .filter(({ count, least }) => count < least)
       .map(({ what, count, least }) => `${what}: ${count}, at least ${least} are needed`),
     ...(worst && worst.seconds > boundOf(worst.mostSeconds, slowdown)
-      ? [`${worst.what}: ${worst.seconds} s, at most ${worst.mostSeconds} s are allowed`]
+      ? [`${worst.what}: ${Number(worst.seconds.toFixed(2))} s, at most ${worst.mostSeconds} s are allowed`]
       : []),
     ...(freshArrived ? [] : ['a fresh event did not arrive after the last fault']),
     ...(conservation.samples === 0 ? ['the counters were never sampled'] : []),
