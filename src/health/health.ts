@@ -2,7 +2,6 @@ import type { DeadlineCounts } from '../azure/deadline.ts';
 import type { Log } from '../log.ts';
 import { noCounters, type Outbox } from '../outbox/outbox.ts';
 import { imbalance } from '../outbox/store/counters.ts';
-import type { Relay } from '../relay/relay.ts';
 import { jsonAnswer, serveHttp, textAnswer } from './http.ts';
 import type { Readings, SinkReadings } from './metric-family.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
@@ -15,7 +14,6 @@ import { type Condition, liveness, readiness, remarks, richHealth, statusLine } 
 export interface HealthOptions extends SnapshotSources {
   /** Commands ask this service through a socket in there. */
   readonly stateDirectory: string;
-  readonly relays: readonly Pick<Relay, 'health'>[];
   readonly credential: { readonly deadlines: DeadlineCounts };
   /** `http.port`: 0 = nothing is served. */
   readonly port: number;

@@ -87,6 +87,7 @@ export const hasSnapshotShape = shape<Snapshot>({
     undurable: figure,
   }),
   holdSeconds: (value) => value === undefined || mapOf(figure)(value),
+  recordsInFlight: (value) => value === undefined || mapOf(figure)(value),
   senders: listOf(
     shape<Snapshot['senders'][number]>({
       ...{ role: text, pid: orNull(figure), residentBytes: figure, starts: figure, deaths: mapOf(figure) },

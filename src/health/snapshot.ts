@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { type OutboxReport, reportedState } from '../outbox/reader.ts';
+import type { Relay, RelayHealth } from '../relay/relay.ts';
 import type { SenderFacts } from '../sender/sender-process.ts';
 import type { PollFigures } from './poll-condition.ts';
 import type { RuntimeStats } from './runtime-stats.ts';
@@ -29,6 +30,8 @@ export interface Snapshot {
   readonly connectJitterSeconds: number;
   /** By name of a sink: how long a record that is not urgent may wait on purpose. Absent in earlier versions. */
   readonly holdSeconds?: Readonly<Record<string, number>>;
+  /** By name of a sink: of its pending records, those that were sent and have no response yet. Absent in earlier versions. */
+  readonly recordsInFlight?: Readonly<Record<string, number>>;
   readonly senders: readonly SenderFacts[];
   readonly outbox: OutboxReport;
 }
@@ -43,6 +46,7 @@ export interface SnapshotSources {
     readonly isWarm: () => boolean;
   };
   readonly holdSeconds: Readonly<Record<string, number>>;
+  readonly relays: readonly Pick<Relay, 'health'>[];
   readonly senderFacts: () => readonly SenderFacts[];
   readonly version: string;
   readonly clock: Clock;
@@ -51,7 +55,7 @@ export interface SnapshotSources {
 
 /** As of now. Asks the disk for the oldest waiting record of each sink and for approvals under way, as each poll does. */
 export function takeSnapshot(sources: SnapshotSources): Snapshot {
-  const { runtimeStats, outbox, holdSeconds, senderFacts, version, stop } = sources;
+  const { runtimeStats, outbox, holdSeconds, relays, senderFacts, version, stop } = sources;
   return {
     form,
     version,
@@ -62,6 +66,7 @@ export function takeSnapshot(sources: SnapshotSources): Snapshot {
     storage: outbox.storage,
     connectJitterSeconds: Math.max(0, ...Object.values(holdSeconds)),
     holdSeconds,
+    recordsInFlight: Object.fromEntries(relays.map((relay) => inFlightOf(relay.health()))),
     senders: senderFacts(),
     outbox: outboxReport(outbox),
   };
@@ -84,6 +89,8 @@ export function pollFigures({
     failing: failing && { code: failing.code, reason: failing.reason },
   };
 }
+
+const inFlightOf = ({ sink, recordsInFlight }: RelayHealth): [string, number] => [sink, recordsInFlight];
 
 /** As the reader reports of the file, but as of now. */
 const outboxReport = (outbox: Outbox): OutboxReport => ({

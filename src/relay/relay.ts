@@ -17,6 +17,8 @@ export interface RelayHealth extends Pick<SinkProgress, 'step' | 'retryAt' | 'la
   readonly state: 'idle' | 'sending' | 'waiting' | 'failing';
   /** Batches on their way. */
   readonly inFlight: number;
+  /** The records in them; the outbox counts these as pending. */
+  readonly recordsInFlight: number;
   /** Records that the sink refused permanently since the process began, by code. */
   readonly deadLetterCounts: Readonly<Record<string, number>>;
 }
@@ -119,8 +121,10 @@ export class Relay {
     const waits = this.#backlog.queues.size > 0 || this.#backlog.hasMore();
     const well = this.#inFlight.size > 0 ? 'sending' : waits ? 'waiting' : 'idle';
     const state = this.#failing() ? 'failing' : well;
-    const [inFlight, deadLetterCounts] = [this.#inFlight.size, this.#tracker.deadLetterCounts()];
-    return { sink: sink.name, state, step, retryAt, lastErrorCode, lastErrorReason, inFlight, deadLetterCounts };
+    const [inFlight, recordsInFlight] = [this.#inFlight.size, this.#recordsInFlight()];
+    const deadLetterCounts = this.#tracker.deadLetterCounts();
+    const error = { lastErrorCode, lastErrorReason };
+    return { sink: sink.name, state, step, retryAt, ...error, inFlight, recordsInFlight, deadLetterCounts };
   }
 
   /** Before an end: drains until nothing is left (true), or the sink fails or `deadlineMs` have passed (false). */
@@ -198,8 +202,8 @@ export class Relay {
     this.#launchOutOfTurn(now, signal);
     if (this.#tracker.pace().pausedUntil > now) return;
     // A probe is to find any record that gets through: not only among those that fill the memory.
-    const inFlight = [...this.#inFlight].reduce((sum, { batch }) => sum + batch.length, 0);
-    if (this.#backlog.records() - inFlight < lowWater || this.#tracker.pace().step > 0) this.#loadMore(now);
+    if (this.#backlog.records() - this.#recordsInFlight() < lowWater || this.#tracker.pace().step > 0)
+      this.#loadMore(now);
     const status = (eventKey: string) => this.#tracker.status(eventKey, now);
     const records = Math.min(this.#options.sink.limits.records, this.#tracker.pace().concurrencyLimit);
     do this.#startBatches({ status, slots: this.#slots(), records }, now, false, signal);
@@ -250,6 +254,10 @@ export class Relay {
         this.#notifier.notify();
       });
     }
+  }
+
+  #recordsInFlight(): number {
+    return [...this.#inFlight].reduce((sum, { batch }) => sum + batch.length, 0);
   }
 
   /** How many batches the pace lets start now. */

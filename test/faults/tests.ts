@@ -17,6 +17,7 @@ import { largeStart } from './tests/large-start.ts';
 import { loneEvent } from './tests/lone-event.ts';
 import { modelSequences } from './tests/model-sequences.ts';
 import { powerCut } from './tests/power-cut.ts';
+import { quotaAndFlush } from './tests/quota-and-flush.ts';
 import { randomKills } from './tests/random-kills.ts';
 import { refusedRecords } from './tests/refused-records.ts';
 import { secondInstance } from './tests/second-instance.ts';
@@ -39,6 +40,7 @@ export const faultTests: readonly FaultTest[] = [
   termination,
   upgrades,
   badDisk,
+  quotaAndFlush,
   refusedRecords,
   largeStart,
   clockJumps,

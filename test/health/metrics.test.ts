@@ -39,6 +39,7 @@ const readings: Readings = {
         lastErrorCode: 'unauthorized',
         lastErrorReason: '',
         inFlight: 1,
+        recordsInFlight: 3,
         deadLetterCounts: { 'http-400': 2 },
       },
       retries: { configuration: 3 },

@@ -19,6 +19,7 @@ export async function serveStatusOf(outbox: Outbox, directory: string): Promise<
   });
   const sources = {
     ...{ runtimeStats, outbox, clock, version: '1.2.3', holdSeconds: {}, stop: new AbortController().signal },
+    relays: [],
     senderFacts: () => [],
     imds: { ...imds, intervalSeconds: 1, isWarm: () => true },
   };

@@ -16,7 +16,7 @@ const advice: Readonly<Record<StorageFault['kind'], string>> & Readonly<Record<s
   full: 'Free some space on that disk.',
   damaged: `The file system may be damaged: check ${thisSystem.diskLog}.`,
   busy: 'Another program keeps the file locked: end it.',
-  unavailable: `Check the permissions of that directory, whether its disk is mounted read-only, and ${thisSystem.diskLog}.`,
+  unavailable: `Check the permissions of that directory, whether its disk is mounted read-only or a quota is used up, and ${thisSystem.diskLog}.`,
   EROFS: `Mount that disk writable, or name another stateDirectory; if it was writable before, check ${thisSystem.diskLog}.`,
   EACCES: 'Grant the account of the bridge write permission there, or name another stateDirectory.',
   EPERM: 'Grant the account of the bridge write permission there, or name another stateDirectory.',

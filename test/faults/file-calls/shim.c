@@ -5,7 +5,9 @@
  *   SHIM_LOG     the file to write to; it must not be in the folder
  *   SHIM_FAULT   <call> <n> <action> <from>: what happens to the n-th call of this kind. Actions: `kill` ends the process before the
  *                call, `torn-kill` in the middle of a write; `short` writes half of it and says so, `torn` writes half of it and
- *                fails with EIO; a number fails with that errno. `from` is 1 where all later calls of this kind fail as well.
+ *                fails with EIO; a number fails with that errno; `wait` waits until the file SHIM_WHILE is gone. `from` is 1 where all
+ *                later calls of this kind fail as well.
+ *   SHIM_WHILE   a file outside of the folder: only calls that are made while it exists count and fail
  *   SHIM_DATA    1: the log has the bytes that are written, also those to standard output
  *
  * Each line of the log is `<call> <path> <offset> <length> <other path>`; with SHIM_DATA the bytes follow, and a line feed. A line
@@ -37,6 +39,7 @@ static char *paths[MOST_FDS];
 static char folder[PATH_MAX];
 static size_t folder_length;
 static int log_fd = -1, has_data;
+static char while_file[PATH_MAX];
 static struct { enum call call; unsigned long n; char action[16]; int from; } fault;
 static unsigned long counts[CALLS];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -48,6 +51,8 @@ __attribute__((constructor)) static void start(void) {
   if (!wanted || !file) return;
   snprintf(folder, sizeof folder, "%s", wanted);
   has_data = data && *data == '1';
+  const char *gate = getenv("SHIM_WHILE");
+  if (gate) snprintf(while_file, sizeof while_file, "%s", gate);
   /* A number that no library closes by mistake. */
   int fd = (int)syscall(SYS_openat, AT_FDCWD, file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   log_fd = fcntl(fd, F_DUPFD_CLOEXEC, 900);
@@ -63,7 +68,18 @@ __attribute__((constructor)) static void start(void) {
 static int is_ours(const char *path) {
   return folder_length && path && !strncmp(path, folder, folder_length) && (path[folder_length] == '/' || !path[folder_length]);
 }
-static const char *path_of(int fd) { return fd >= 0 && fd < MOST_FDS ? paths[fd] : NULL; }
+static void forget(int fd) {
+  if (fd < 0 || fd >= MOST_FDS || !paths[fd]) return;
+  free(paths[fd]);
+  paths[fd] = NULL;
+}
+/* libuv closes without libc, so the number may be that of a socket by now. */
+static const char *path_of(int fd) {
+  if (fd < 0 || fd >= MOST_FDS || !paths[fd]) return NULL;
+  struct stat found;
+  if (fstat(fd, &found) || !(S_ISREG(found.st_mode) || S_ISDIR(found.st_mode))) forget(fd);
+  return paths[fd];
+}
 
 /* The path of a name that may be relative to an open folder. */
 static const char *resolved(int at, const char *name, char *into) {
@@ -94,12 +110,17 @@ static void note(const char *call, const char *path, long offset, size_t length,
 
 /* What has to happen to this call. It does not return where the process has to end. */
 static enum action meet(enum call call, const char *path) {
+  if (*while_file && syscall(SYS_faccessat, AT_FDCWD, while_file, F_OK)) return PROCEED;
   unsigned long n = __sync_add_and_fetch(&counts[call], 1);
   if (fault.call != call || n < fault.n || (n > fault.n && !fault.from)) return PROCEED;
   if (n == fault.n) note("fired", path, (long)n, 0, NULL, NULL, 0);
   if (!strcmp(fault.action, "kill")) {
     syscall(SYS_kill, getpid(), SIGKILL);
     pause();
+  }
+  if (!strcmp(fault.action, "wait")) {
+    while (!syscall(SYS_faccessat, AT_FDCWD, while_file, F_OK)) usleep(10000);
+    return PROCEED;
   }
   if (!strcmp(fault.action, "torn-kill")) return TORN_KILL;
   if (!strcmp(fault.action, "short")) return SHORT;
@@ -127,7 +148,11 @@ static int opened(int fd, const char *path, int flags) {
   }                                                                       \
   char buffer[PATH_MAX];                                                  \
   const char *path = resolved(at, given, buffer);                         \
-  if (!is_ours(path)) return real;                                        \
+  if (!is_ours(path)) {                                                   \
+    int other = real;                                                     \
+    forget(other);                                                        \
+    return other;                                                         \
+  }                                                                       \
   if (meet(OPEN, path) != PROCEED) return -1;                             \
   return opened(real, path, flags);
 
@@ -138,10 +163,7 @@ int openat64(int at, const char *name, int flags, ...) { OPENING(openat64, at, n
 
 int close(int fd) {
   if (fd == log_fd && fd >= 0) return 0;
-  if (path_of(fd)) {
-    free(paths[fd]);
-    paths[fd] = NULL;
-  }
+  forget(fd);
   return REAL(close)(fd);
 }
 

@@ -7,8 +7,11 @@ import { join } from 'node:path';
 export const fileCalls = ['open', 'write', 'fsync', 'rename', 'unlink', 'truncate', 'mmap', 'link', 'mkdir'] as const;
 export type FileCall = (typeof fileCalls)[number];
 
-/** `kill` before the call, `torn-kill` in the middle of a write; `short`: half of a write; `torn`: half, then EIO; else the name of an errno. */
-export type FileAction = 'kill' | 'torn-kill' | 'short' | 'torn' | keyof typeof constants.errno;
+/**
+ * `kill` before the call, `torn-kill` in the middle of a write; `short`: half of a write; `torn`: half, then EIO; `wait`: for the end of
+ * {@link ShimOptions.during}; else the name of an errno.
+ */
+export type FileAction = 'kill' | 'torn-kill' | 'short' | 'torn' | 'wait' | keyof typeof constants.errno;
 
 /** What happens to the n-th call of a kind, from 1 on. */
 export interface FileFault {
@@ -63,12 +66,21 @@ export interface ShimOptions {
   /** What the shim writes; outside of that folder. */
   readonly log: string;
   readonly fault?: FileFault | null;
+  /** A file outside of the folder. Given, the fault counts and changes only calls that are made while it exists. */
+  readonly during?: string;
   /** The log has the bytes that are written, and those that are sent to standard output. */
   readonly hasData?: boolean;
 }
 
 /** The environment that a process needs to run with the shim. */
-export function shimEnvironment({ shim, folder, log, fault = null, hasData = false }: ShimOptions): NodeJS.ProcessEnv {
+export function shimEnvironment({
+  shim,
+  folder,
+  log,
+  fault = null,
+  during,
+  hasData = false,
+}: ShimOptions): NodeJS.ProcessEnv {
   return {
     LD_PRELOAD: shim,
     // It would bypass libc.
@@ -76,6 +88,7 @@ export function shimEnvironment({ shim, folder, log, fault = null, hasData = fal
     SHIM_FOLDER: folder,
     SHIM_LOG: log,
     ...(hasData ? { SHIM_DATA: '1' } : {}),
+    ...(during === undefined ? {} : { SHIM_WHILE: during }),
     ...(fault ? { SHIM_FAULT: `${fault.call} ${fault.n} ${actionText(fault.action)} ${fault.isLasting ? 1 : 0}` } : {}),
   };
 }

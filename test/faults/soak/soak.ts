@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { childrenOf, figuresOf } from '../../bench/process-figures.ts';
 import { createRandom, type Random } from '../../fleet-model/random.ts';
-import { until } from '../../support/until.ts';
 import type { FaultContext, Outcome } from '../fault-test.ts';
 import { FleetUnderTest, type Vm } from '../fleet/fleet-under-test.ts';
 import { descriptorsOf, type Holdings, InspectedProcess } from '../fleet/inspected.ts';
@@ -59,7 +58,7 @@ export async function soak(context: FaultContext): Promise<SoakReport> {
   context.signal.addEventListener('abort', () => over.abort(), { once: true });
   try {
     for (const vm of fleet.vms) fleet.startBridge(vm);
-    await until(() => run.polls > 1, { what: 'first polls' });
+    await fleet.firstDocuments();
     const announcing = announceUntil(fleet, random, over.signal);
     await Promise.race([announcing, run.play(random, minutes, context)]);
     over.abort();
@@ -108,10 +107,6 @@ class Soak {
   constructor(fleet: FleetUnderTest, directory: string) {
     this.#fleet = fleet;
     this.#stateDirectory = join(directory, this.#measured.name);
-  }
-
-  get polls(): number {
-    return Math.min(...this.#fleet.vms.map(({ name }) => this.#fleet.azure.imds.polls[name] ?? 0));
   }
 
   get faultCount(): number {

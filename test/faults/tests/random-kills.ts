@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../fleet-model/random.ts';
-import { until } from '../../support/until.ts';
 import type { FaultTest } from '../fault-test.ts';
 import { FleetUnderTest } from '../fleet/fleet-under-test.ts';
 
@@ -23,9 +22,7 @@ export const randomKills: FaultTest = {
     let isOver = false;
     try {
       for (const vm of fleet.vms) fleet.startBridge(vm);
-      await until(() => fleet.vms.every(({ name }) => (fleet.azure.imds.polls[name] ?? 0) > 1), {
-        what: 'first polls',
-      });
+      await fleet.firstDocuments();
       const announce = async (): Promise<void> => {
         do await fleet.announce(random);
         while (!isOver);
