@@ -15,7 +15,7 @@ import { createPollLog } from './imds/poll-log.ts';
 import { nextPollIn } from './imds/poll-pace.ts';
 import type { ApprovalPolicy } from './lifecycle/approval.ts';
 import type { PollResult } from './lifecycle/scheduled-event.ts';
-import { impactWithin, type Scope } from './lifecycle/scope.ts';
+import { impactWithin, type Scope, startDue } from './lifecycle/scope.ts';
 import { gapAfterMs, type Transition, transition } from './lifecycle/transition.ts';
 import { isUrgent } from './lifecycle/urgency.ts';
 import type { Log } from './log.ts';
@@ -141,8 +141,10 @@ const approvalMs = 2000;
 const sendDeadlineMs = 60_000;
 /** After this long without a request Azure disables Scheduled Events for the VM, and the next answer may take two minutes. */
 const warmForMs = 24 * 3_600_000;
-/** Connections are opened this long before an impact on this VM, and kept. */
+/** Senders are started this long before an impact on this VM, and kept. */
 const nearMs = 20 * 60_000;
+/** Connections are opened this long before one starts: fleets share 5,000, and a cold one takes less than a second. */
+const connectAheadMs = 10_000;
 
 /** Runs the bridge from start to stop. Rejects with `OutboxInUse` or `OutboxTooNew`; no failure of Azure rejects it. */
 export async function runBridge(options: RunBridgeOptions): Promise<void> {
@@ -202,9 +204,10 @@ interface Parts {
 async function openParts({ config, clock, log, openSenders }: RunBridgeOptions): Promise<Parts> {
   let opened: Outbox | null = null; // the outbox is opened for the sinks by name, and sinks may ask `near` before
   const near = (): boolean => opened !== null && impactWithin(opened.state, clock.now(), nearMs);
+  const isStartDue = (): boolean => opened !== null && startDue(opened.state, clock.now(), connectAheadMs);
   const holdSeconds = holdSecondsOf(config.sinks);
   const runtimeStats = createRuntimeStats({ imds: config.imds, holdSeconds }, clock);
-  const senders = await openSenders({ config, clock, log, near });
+  const senders = await openSenders({ config, clock, log, near, startDue: isStartDue });
   const sinks = senders.sinks.map(runtimeStats.watched);
   const outbox = openOrClose(senders, () =>
     openOutbox({

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EventMemory, LifecycleState } from './state.ts';
+import { endsVm } from './urgency.ts';
 
 /** Whose events this VM publishes. */
 export interface Scope {
@@ -35,4 +36,20 @@ export function impactWithin(state: LifecycleState, at: Date, withinMs: number):
     affectsUs &&
     (phase === 'Started' || last.notBefore === null || Date.parse(last.notBefore) - at.getTime() <= withinMs);
   return [...state.events.values()].some(isNear);
+}
+
+/** Nearly all events start within this time after their notBefore; the connection is not held for one that does not. */
+const lateStartMs = 60_000;
+
+/**
+ * Is an event that affects this VM about to start: due within `withinMs`, or late by up to a minute? Not a Preempt or Terminate: their
+ * warning is their first record, and what follows it is too late to act on.
+ */
+export function startDue(state: LifecycleState, at: Date, withinMs: number): boolean {
+  const isDue = ({ open, affectsUs, phase, last }: EventMemory): boolean => {
+    if (!open || !affectsUs || phase === 'Started' || endsVm(last.eventType)) return false;
+    const leftMs = Date.parse(last.notBefore ?? '') - at.getTime();
+    return leftMs <= withinMs && leftMs >= -lateStartMs;
+  };
+  return [...state.events.values()].some(isDue);
 }

@@ -21,8 +21,8 @@ export type SenderMethods = {
   check(value: null): CheckResult;
   heartbeat(facts: HeartbeatFacts): Failure | null;
   token(scope: string): TokenAnswer;
-  /** Reports whether an event is near, and returns the status. A process that does not answer hangs. */
-  status(near: boolean): SenderStatus;
+  /** Reports whether an event is about to start, and returns the status. A process that does not answer hangs. */
+  status(startDue: boolean): SenderStatus;
   /** Closes its connections. */
   close(value: null): void;
 };

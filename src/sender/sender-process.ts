@@ -53,6 +53,8 @@ export interface SenderProcessOptions {
   readonly offers: Handlers<PollerMethods>;
   /** It is started ahead of need, and kept. Default: never. */
   readonly near?: () => boolean;
+  /** An event is about to start; the process gets it with each call of `status`. */
+  readonly startDue?: () => boolean;
   /** Ends after so long without a call. */
   readonly idleMs: number;
   readonly clock: Clock;
@@ -97,7 +99,7 @@ interface Run {
 const noStatus: SenderStatus = { deadlines: null, residentBytes: 0, allocatedBytes: 0 };
 
 export function createSenderProcess(options: SenderProcessOptions): SenderProcess {
-  const { role, does, start, fork, offers, near = () => false, idleMs, clock, log } = options;
+  const { role, does, start, fork, offers, near = () => false, startDue = () => false, idleMs, clock, log } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const lines = createRateLimit({ clock, everyMs: lineEveryMs });
   const closed = new AbortController();
@@ -200,7 +202,7 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
       if (isAsked || sinceAskedMs < pingEveryMs) continue;
       isAsked = true;
       sinceAskedMs = 0;
-      made.calls.call('status', near()).then(
+      made.calls.call('status', startDue()).then(
         (status) => {
           made.status = status;
           made.silentMs = 0;

@@ -27,8 +27,10 @@ export interface SendersOptions {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
-  /** An event that affects this VM is Started or near: connections are opened and kept. */
+  /** An event that affects this VM is Started or near: the processes are started and kept. */
   readonly near: () => boolean;
+  /** One is about to start: connections are opened, and kept until it has. */
+  readonly startDue: () => boolean;
 }
 
 export type OpenSenders = (options: SendersOptions) => Promise<Senders>;
@@ -44,7 +46,7 @@ const sinkIdleMs = 60_000;
  */
 export const inProcesses = (path: string, version: string, env: NodeJS.ProcessEnv = process.env): OpenSenders => {
   const program = openProgram(path);
-  return async ({ config, clock, log, near }) => {
+  return async ({ config, clock, log, near, startDue }) => {
     const ofRole = (role: SenderRole, only: SinkKey | null) => ({
       role,
       start: { config: { ...config, sinks: onlySink(config.sinks, only) } },
@@ -72,12 +74,13 @@ export const inProcesses = (path: string, version: string, env: NodeJS.ProcessEn
         does: `sends to ${sink.destination(section)}`,
         offers,
         near,
+        startDue,
         idleMs: Math.max(sinkIdleMs, 1000 * (sink.idleSeconds?.(section) ?? 0)),
       });
       processes.set(role, sender);
       return sender;
     };
-    const sinkOptions = { credential, clock, near };
+    const sinkOptions = { credential, clock, startDue };
     const sinks = await Promise.all(
       configuredSinks(config.sinks).map(({ sink, section }) =>
         sink.isIsolated
@@ -103,10 +106,10 @@ export const inProcesses = (path: string, version: string, env: NodeJS.ProcessEn
 };
 
 /** All in this process: for programs that run many bridges, each of which would start three processes. */
-export const inThisProcess: OpenSenders = async ({ config, clock, log, near }) => {
+export const inThisProcess: OpenSenders = async ({ config, clock, log, startDue }) => {
   const { managedIdentityTokens } = await import('../azure/token-source.ts');
   const credential = createCredential({ source: managedIdentityTokens(config.identity.clientId), clock, log });
-  const sinkOptions = { credential, clock, near };
+  const sinkOptions = { credential, clock, startDue };
   const sinks = await Promise.all(
     configuredSinks(config.sinks).map(({ sink, section }) => sink.open(section, sinkOptions)),
   );

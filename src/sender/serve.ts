@@ -33,7 +33,7 @@ export function serveSender(
   port: Port,
   setProcessWide: (config: SenderStart['config']) => unknown,
 ): void {
-  let isNear = false;
+  let isStartDue = false;
   let work: Promise<Work> | null = null;
   const begun = async (): Promise<Work> => {
     if (work === null) throw new Error('begin was not called');
@@ -48,7 +48,9 @@ export function serveSender(
     async begin({ config }) {
       const open = async (): Promise<Work> => {
         setProcessWide(config);
-        return await (role === tokensRole ? openTokens(config) : openDestination(role, config, calls, () => isNear));
+        return await (role === tokensRole
+          ? openTokens(config)
+          : openDestination(role, config, calls, () => isStartDue));
       };
       work = open();
       await work;
@@ -64,8 +66,8 @@ export function serveSender(
     check: async (_, signal) => part(await begun(), 'sink').check(signal),
     heartbeat: async (facts, signal) => part(await begun(), 'heartbeat').send(facts, signal),
     token: async (scope) => part(await begun(), 'token')(scope),
-    async status(near) {
-      isNear = near;
+    async status(startDue) {
+      isStartDue = startDue;
       const { sink } = await begun();
       const deadlines = sink && 'deadlines' in sink ? (sink.deadlines as SenderDeadlines) : null;
       const { rss, heapTotal, external } = process.memoryUsage();
@@ -88,9 +90,9 @@ async function openDestination(
   role: SenderRole,
   config: SenderStart['config'],
   calls: Calls<PollerMethods>,
-  near: () => boolean,
+  startDue: () => boolean,
 ): Promise<Work> {
-  const options = { credential: remoteCredential(calls), clock: systemClock, near };
+  const options = { credential: remoteCredential(calls), clock: systemClock, startDue };
   const found = configuredSinks(config.sinks).find(({ sink }) => sink.name === role);
   const sink = (await found?.sink.open(found.section, options)) ?? null;
   const target = heartbeatTargets(config).find(({ sink: name }) => name === role);

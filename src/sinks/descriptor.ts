@@ -13,8 +13,8 @@ export type SinkShape = Pick<Sink, 'name' | 'batchBy' | 'inFlight' | 'limits'>;
 export interface SinkOptions {
   readonly credential: ReplaceableCredential;
   readonly clock: Clock;
-  /** An event that affects this VM is Started or due in less than 20 min: connections are opened and kept. */
-  readonly near: () => boolean;
+  /** An event that affects this VM is about to start: connections are opened, and kept until it has. */
+  readonly startDue: () => boolean;
 }
 
 /** Everything that the rest of the program knows about one sink. `Section`: its section of the configuration, if it is configured. */

@@ -44,7 +44,7 @@ test('an optional section gets its own defaults', () => {
     connectionString: null,
     customEndpoint: null,
     transport: 'amqp',
-    idleCloseSeconds: 60,
+    idleCloseSeconds: 10,
     connectJitterSeconds: 0,
   });
   expect(config?.proxy).toBeNull();

@@ -140,11 +140,11 @@ export const controls: readonly Control[] = [
   },
   {
     id: 'connects-for-nothing',
-    title: 'the event hub is connected to although no event is near',
+    title: 'the event hub is connected to although no event is about to start',
     test: 'idle-day',
     file: 'src/sinks/event-hubs/connection.ts',
-    find: 'near: mayOpenAt !== null,',
-    replace: 'near: true,',
+    find: 'startDue: startDue(),',
+    replace: 'startDue: true,',
   },
   {
     id: 'bound-decided-once',

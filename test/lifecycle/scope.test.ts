@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { impactWithin, isSampled } from '../../src/lifecycle/scope.ts';
+import { impactWithin, isSampled, startDue } from '../../src/lifecycle/scope.ts';
 import { play } from '../support/cases.ts';
 import {
   at,
@@ -163,6 +163,31 @@ describe('is an impact on this VM near', () => {
   ];
   test.each(cases)('$name: $near', ({ observations, near }) => {
     expect(impactWithin(stateWith(...observations), new Date(at(2)), 300_000)).toBe(near);
+  });
+});
+
+describe('is the start of an event on this VM due', () => {
+  // The last observation is at(2); due ten seconds ahead, and for a minute afterwards.
+  const cases: readonly { readonly name: string; readonly event: ReturnType<typeof event>; readonly due: boolean }[] = [
+    { name: 'an event ten seconds ahead', event: event({ notBefore: at(12) }), due: true },
+    { name: 'an event a second further ahead', event: event({ notBefore: at(13) }), due: false },
+    { name: 'an event that is a minute late', event: event({ notBefore: at(-58) }), due: true },
+    { name: 'an event that is later than that', event: event({ notBefore: at(-59) }), due: false },
+    { name: 'an event whose time is unknown', event: event({ notBefore: null }), due: false },
+    { name: 'an event that started', event: event({ notBefore: at(12), eventStatus: 'Started' }), due: false },
+    { name: 'an event of other VMs', event: ofOthers({ notBefore: at(12) }), due: false },
+    { name: 'a reboot', event: event({ notBefore: at(12), eventType: 'Reboot' }), due: true },
+    { name: 'a preemption', event: event({ notBefore: at(12), eventType: 'Preempt' }), due: false },
+    { name: 'a termination', event: event({ notBefore: at(12), eventType: 'Terminate' }), due: false },
+  ];
+  test.each(cases)('$name: $due', ({ event: planned, due }) => {
+    const { state } = observe([nothing, { events: [planned] }]);
+    expect(startDue(state, new Date(at(2)), 10_000)).toBe(due);
+  });
+
+  test('an event that has ended', () => {
+    const planned = event({ notBefore: at(12) });
+    expect(startDue(observe([nothing, { events: [planned] }, nothing]).state, new Date(at(3)), 10_000)).toBe(false);
   });
 });
 

@@ -17,7 +17,10 @@ export interface Said {
 /** Senders in processes of the program, pointed at the simulator, and what they log. */
 export async function openTestSenders(
   azure: AzureSimulator,
-  { near = () => false, more = {} }: { readonly near?: () => boolean; readonly more?: Record<string, unknown> } = {},
+  {
+    startDue = () => false,
+    more = {},
+  }: { readonly startDue?: () => boolean; readonly more?: Record<string, unknown> } = {},
 ): Promise<Senders & { readonly config: Config; readonly said: readonly Said[] }> {
   const documents = [
     { value: configurationFor(azure, 'web_0', '/nowhere', more), source: 'the test', keepsSecrets: true },
@@ -30,5 +33,5 @@ export async function openTestSenders(
     warn: (fields: object, message: string) => void said.push({ fields: { ...fields }, message }),
   };
   const open = inProcesses(mainFile, version);
-  return { ...(await open({ config, clock: systemClock, log, near })), config, said };
+  return { ...(await open({ config, clock: systemClock, log, near: () => false, startDue })), config, said };
 }

@@ -8,7 +8,7 @@ import { configuredSinks, onlySink, sinks, tokenScopes } from '../../src/sinks/r
 import { withoutComments } from '../support/import-rule.ts';
 import { readTree } from '../support/source-tree.ts';
 
-const around = { credential: { getToken: async () => null }, clock: systemClock, near: () => false };
+const around = { credential: { getToken: async () => null }, clock: systemClock, startDue: () => false };
 const eventHubs = {
   fullyQualifiedNamespace: 'x.servicebus.windows.net',
   connectionString: null,
@@ -61,7 +61,7 @@ test.for([
 ] as const)('the event hub over $transport loads all of undici $loads times', ({ transport, loads }) => {
   const script = `
     const { configuredSinks } = await import('./src/sinks/registry.ts');
-    const around = { credential: { getToken: async () => null }, clock: (await import('./src/clock.ts')).systemClock, near: () => false };
+    const around = { credential: { getToken: async () => null }, clock: (await import('./src/clock.ts')).systemClock, startDue: () => false };
     const sections = { eventHubs: ${JSON.stringify({ ...eventHubs, transport })}, logAnalytics: null, stdout: null };
     const [{ sink: descriptor, section }] = configuredSinks(sections);
     const sink = await descriptor.open(section, around);

@@ -82,14 +82,14 @@ export const eventHubsSection = withSamples(
       ),
       transport: withDefault('amqp', oneOf('amqp', 'amqp-ws'), '`amqp-ws`: over WebSockets, port 443'),
       idleCloseSeconds: withDefault(
-        60,
+        10,
         number(0, 86_400, ' (seconds)'),
-        'The connection is closed after this long without a record and with no event open',
+        'The connection is closed after this long without a record, unless an event is about to start',
       ),
       connectJitterSeconds: withDefault(
         0,
         number(0, 600, ' (seconds)'),
-        'Maximum time that a record of an event more than 10 min ahead may wait for a new connection, so that a fleet does not connect at once',
+        'For fleets with more than 4,000 VMs in a Standard namespace: maximum time that a record of an event more than 10 min ahead may wait for a new connection. If not 0, connections are not opened before an event starts',
       ),
     },
     byIdentityOrKey,

@@ -9,33 +9,29 @@ const reopenPauseMs = 30_000;
 
 export interface ConnectionFacts {
   readonly connected: boolean;
-  /** Something is about to happen to this VM, or happening. */
-  readonly near: boolean;
+  /** An event of this VM is about to start. */
+  readonly startDue: boolean;
   /** Since the last send ended. */
   readonly idleMs: number;
   readonly idleCloseMs: number;
   /** Since a connection attempt ahead of need failed; null: none did since the last success. */
   readonly sinceFailedOpenMs: number | null;
-  /** Until the connection may be opened ahead of need: bridges that see one event at the same time draw different waits. */
-  readonly mayOpenInMs: number;
 }
 
-// assumption: imds-preempt
 /**
- * What to do with the connection between sends. Near an event it is open before it is needed, since opening one costs
- * a token, a TLS handshake and three AMQP exchanges out of the 30 s that a Preempt gives; otherwise it goes.
+ * What to do with the connection between sends. It is opened a moment before an event starts, so that the record of the start does
+ * not wait for a TLS handshake and three AMQP exchanges; otherwise it goes, because all VMs of a namespace share 5,000 connections.
  */
 export function nextMove({
   connected,
-  near,
+  startDue,
   idleMs,
   idleCloseMs,
   sinceFailedOpenMs,
-  mayOpenInMs,
 }: ConnectionFacts): 'open' | 'close' | 'stay' {
-  if (near) {
+  if (startDue) {
     const hasJustFailed = sinceFailedOpenMs !== null && sinceFailedOpenMs < reopenPauseMs;
-    return connected || hasJustFailed || mayOpenInMs > 0 ? 'stay' : 'open';
+    return connected || hasJustFailed ? 'stay' : 'open';
   }
   return connected && idleMs >= idleCloseMs ? 'close' : 'stay';
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { AmqpClient } from './amqp-client.ts';
-import { jitterMs, nextMove } from './connection-policy.ts';
+import { nextMove } from './connection-policy.ts';
 
 /** What a connection needs of its client. */
 export type Client = Pick<AmqpClient, 'broken' | 'opened' | 'close'>;
@@ -23,11 +23,9 @@ export interface ConnectionOptions<Amqp extends Client> {
   /** Throws where the address is unusable. */
   readonly makeLine: () => Amqp;
   readonly idleCloseSeconds: number;
-  readonly connectJitterSeconds: number;
-  readonly random: () => number;
   readonly clock: Clock;
-  /** Something is about to happen to this VM, or happening: the connection is opened and kept. */
-  readonly near: () => boolean;
+  /** An event of this VM is about to start: the connection is opened and kept. */
+  readonly startDue: () => boolean;
   /** Opens the connection ahead of need. Rejects where that fails. */
   readonly open: (signal: AbortSignal) => Promise<void>;
 }
@@ -38,10 +36,8 @@ const watchEveryMs = 1000;
 export function createConnection<Amqp extends Client>({
   makeLine,
   idleCloseSeconds,
-  connectJitterSeconds,
-  random,
   clock,
-  near,
+  startDue,
   open,
 }: ConnectionOptions<Amqp>): Connection<Amqp> {
   let current: { readonly amqp: Amqp; isOpen: boolean } | null = null;
@@ -51,8 +47,6 @@ export function createConnection<Amqp extends Client>({
   const closed = new AbortController();
   let lastUse = clock.monotonicMs();
   let failedOpenAt: number | null = null;
-  /** From when on the connection may be opened ahead of need; null while nothing is near. */
-  let mayOpenAt: number | null = null;
 
   function closeLine(amqp: Amqp): void {
     if (gone.has(amqp)) return;
@@ -103,14 +97,12 @@ export function createConnection<Amqp extends Client>({
       // Left alone, the SDK would connect a broken line again to renew its authorisation.
       if (current?.amqp.broken.aborted) discard(current.amqp);
       const now = clock.monotonicMs();
-      mayOpenAt = near() ? (mayOpenAt ?? now + jitterMs(connectJitterSeconds, random)) : null;
       const move = nextMove({
         connected: isOpen(),
-        near: mayOpenAt !== null,
+        startDue: startDue(),
         idleMs: users.size > 0 ? 0 : now - lastUse,
         idleCloseMs: idleCloseSeconds * 1000,
         sinceFailedOpenMs: failedOpenAt === null ? null : now - failedOpenAt,
-        mayOpenInMs: (mayOpenAt ?? now) - now,
       });
       if (move === 'open') await openAhead();
       if (move === 'close' && current) discard(current.amqp);

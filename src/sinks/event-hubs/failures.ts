@@ -9,7 +9,7 @@ const destination = destinationOf({
   eventHubName: 'vm-lifecycle',
   customEndpoint: null,
   transport: 'amqp',
-  idleCloseSeconds: 60,
+  idleCloseSeconds: 10,
   connectJitterSeconds: 0,
 });
 

@@ -18,8 +18,8 @@ export interface EventHubsSinkOptions {
   /** Not asked where a connection string is configured. */
   readonly credential: ReplaceableCredential;
   readonly clock: Clock;
-  /** An event that affects this VM is Started or due in less than 20 min: the connection is opened and kept. Default: never. */
-  readonly near?: () => boolean;
+  /** An event that affects this VM is about to start: the connection is opened, and kept until it has. Default: never. */
+  readonly startDue?: () => boolean;
   readonly random?: () => number;
   readonly waits?: Partial<EventHubsWaits>;
 }
@@ -49,7 +49,7 @@ const unauthorized = 'unauthorized';
  * Rejected: the SDK's buffered producer, which keeps what it has not sent in memory and drops what fails.
  */
 export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSink {
-  const { config, credential, clock, near = () => false, random = Math.random } = options;
+  const { config, credential, clock, startDue = () => false, random = Math.random } = options;
   const destination = destinationOf(config);
   const waits = { ...defaultWaits, ...options.waits };
   const deadlines = createDeadlines(destination.name);
@@ -57,10 +57,9 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
   const connection = createConnection({
     makeLine: () => createAmqpClient({ config, credential, deadlines, exchangeMs: waits.exchangeMs, webSockets }),
     idleCloseSeconds: config.idleCloseSeconds,
-    connectJitterSeconds: config.connectJitterSeconds,
-    random,
     clock,
-    near,
+    // A fleet that needs jitter has too many VMs to open one connection each at the moment when an event starts.
+    startDue: config.connectJitterSeconds > 0 ? () => false : startDue,
     open,
   });
   const closed = new AbortController();

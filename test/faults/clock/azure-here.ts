@@ -25,12 +25,12 @@ export const tokensOf = ({ imds }: AzureSimulator): TokenCredential => ({
 /** All sinks in this process, with the real libraries. */
 export const sendersHere =
   (context: Pick<FaultContext, 'sources'>, azure: AzureSimulator): OpenSenders =>
-  async ({ config, clock, near }) => {
+  async ({ config, clock, startDue }) => {
     const { createCredential } = await fromSources(context, 'azure/credential.ts');
     const { configuredSinks } = await fromSources(context, 'sinks/registry.ts');
     const credential = createCredential({ source: tokensOf(azure), clock, log: silentLog });
     const sinks = await Promise.all(
-      configuredSinks(config.sinks).map(({ sink, section }) => sink.open(section, { credential, clock, near })),
+      configuredSinks(config.sinks).map(({ sink, section }) => sink.open(section, { credential, clock, startDue })),
     );
     return {
       sinks,

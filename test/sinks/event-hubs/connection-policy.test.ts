@@ -5,33 +5,27 @@ import { sampleRecord } from '../../support/sample-record.ts';
 const at = new Date('2026-03-14T09:00:00.000Z');
 const idle: ConnectionFacts = {
   connected: true,
-  near: false,
+  startDue: false,
   idleMs: 0,
   idleCloseMs: 60_000,
   sinceFailedOpenMs: null,
-  mayOpenInMs: 0,
 };
 
 describe('between sends the connection', () => {
   const cases: { name: string; facts: Partial<ConnectionFacts>; move: string }[] = [
     { name: 'stays while something was sent lately', facts: { idleMs: 59_999 }, move: 'stay' },
     { name: 'is closed when nothing was sent for a while', facts: { idleMs: 60_000 }, move: 'close' },
-    { name: 'stays open near an event, however idle', facts: { idleMs: 1e9, near: true }, move: 'stay' },
-    { name: 'is opened near an event', facts: { connected: false, near: true }, move: 'open' },
-    {
-      name: 'is not opened ahead of need before its turn in the fleet',
-      facts: { connected: false, near: true, mayOpenInMs: 1 },
-      move: 'stay',
-    },
-    { name: 'stays closed far from any event', facts: { connected: false, idleMs: 1e9 }, move: 'stay' },
+    { name: 'stays open while a start is due, however idle', facts: { idleMs: 1e9, startDue: true }, move: 'stay' },
+    { name: 'is opened for a start that is due', facts: { connected: false, startDue: true }, move: 'open' },
+    { name: 'stays closed while no start is due', facts: { connected: false, idleMs: 1e9 }, move: 'stay' },
     {
       name: 'is not opened again right after that failed',
-      facts: { connected: false, near: true, sinceFailedOpenMs: 29_999 },
+      facts: { connected: false, startDue: true, sinceFailedOpenMs: 29_999 },
       move: 'stay',
     },
     {
       name: 'is opened again some time after that failed',
-      facts: { connected: false, near: true, sinceFailedOpenMs: 30_000 },
+      facts: { connected: false, startDue: true, sinceFailedOpenMs: 30_000 },
       move: 'open',
     },
   ];

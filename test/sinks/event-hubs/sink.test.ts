@@ -284,22 +284,22 @@ describe('how long the connection to the event hub is kept', () => {
     });
   });
 
-  test('near an event it is opened ahead of need and kept', async () => {
-    let isNear = false;
+  test('while the start of an event is due it is opened ahead of need and kept', async () => {
+    let isDue = false;
     const config = local.eventHubs({ idleCloseSeconds: 0.1 });
     const sink = createEventHubsSink({
       config,
       credential: local.credential,
       clock: systemClock,
-      near: () => isNear,
+      startDue: () => isDue,
       waits,
     });
     await withSink(sink, async () => {
-      isNear = true;
+      isDue = true;
       await until(() => sink.connected, { what: 'the connection to be opened ahead of need' });
       expect(hub().connections).toBe(1);
-      isNear = false;
-      await until(() => hub().connections === 0, { what: 'the connection to be closed after the event' });
+      isDue = false;
+      await until(() => hub().connections === 0, { what: 'the connection to be closed after the start' });
     });
   });
 
@@ -325,19 +325,36 @@ describe('how long the connection to the event hub is kept', () => {
     });
   });
 
-  test('a fleet that sees one event connects over the jitter, until the event is ten minutes ahead', async () => {
+  test('a fleet with jitter connects over it, until the event is ten minutes ahead', async () => {
     const clock = createFakeClock('2026-03-14T00:00:00.000Z');
     const config = local.eventHubs({ connectJitterSeconds: 600 });
-    const options = { config, credential: local.credential, clock, random: () => 0.9, waits, near: () => true };
+    const options = { config, credential: local.credential, clock, random: () => 0.9, waits };
     const sink = createEventHubsSink(options);
     await withSink(sink, async () => {
-      const before = hub().events().length;
+      // Late messages of other tests do not count.
+      const sent = () =>
+        hub()
+          .events()
+          .filter(({ partitionKey }) => partitionKey === 'soon').length;
       const sending = sink.send([sampleEntry({ eventId: 'soon', notBefore: '2026-03-14T00:15:00.000Z' })], never);
       await clock.advance(4.9 * 60_000);
-      expect([sink.connected, hub().events().length]).toEqual([false, before]);
+      expect([sink.connected, sent()]).toEqual([false, 0]);
       await clock.advance(10_000);
       expect(await sending).toEqual({ kind: 'delivered' });
+      expect(sent()).toBe(1);
     });
+  });
+
+  test('with jitter no connection is opened ahead of need', async () => {
+    const common = { credential: local.credential, clock: systemClock, waits, startDue: () => true };
+    const spread = createEventHubsSink({ ...common, config: local.eventHubs({ connectJitterSeconds: 1 }) });
+    const small = createEventHubsSink({ ...common, config: local.eventHubs() });
+    await withSink(spread, () =>
+      withSink(small, async () => {
+        await until(() => small.connected, { what: 'the connection of a small fleet' });
+        expect(spread.connected).toBe(false);
+      }),
+    );
   });
 
   test('a record that waits for a cold connection is given back when the send is called off', async () => {

@@ -41,7 +41,7 @@ export async function webDemo({ directory, port, speed, print, stop }: WebDemoOp
     eventHubName: azure.eventHubs.eventHubName,
     customEndpoint: null,
     transport: 'amqp',
-    idleCloseSeconds: 60,
+    idleCloseSeconds: 10,
     connectJitterSeconds: 0,
   };
   const clock = createShowClock(lengthSeconds, speed);
