@@ -99,6 +99,10 @@ type platformType = {
   @description('Required. Settings of its bridges: the output settings of infra/main.bicep.')
   settings: bridgeSettingsType
 
+  @description('Optional. The largest number of VMs that it will have. Above 4,000 the configuration of its bridges spreads their connections; above 9,600, four fifths of what a data collection rule accepts in a minute, the output platformsToDivide names it.')
+  @minValue(1)
+  vms: int?
+
   @description('Required. Operating systems and processors on which the bridge is installed. Other VMs are not changed.')
   @minLength(1)
   targets: targetType[]

@@ -39,17 +39,25 @@ type userInitiatedEventsType = 'acceptDelay' | 'bridgeApproves' | 'platformAppro
 
 @export()
 @description('The configuration of a bridge, with the keys that the bridge reads. platformApproves is a property of the VM, not of the bridge: here it is the same as acceptDelay.')
-func bridgeConfiguration(settings bridgeSettingsType, userInitiatedEvents string) object =>
+func bridgeConfiguration(settings bridgeSettingsType, userInitiatedEvents string, vms int) object =>
   union(
     {
       identity: {
         clientId: settings.identityClientId
       }
       sinks: {
-        eventHubs: {
-          fullyQualifiedNamespace: settings.fullyQualifiedNamespace
-          eventHubName: settings.eventHubName
-        }
+        // Above 4,000 VMs, an event of all of them could use up the 5,000 connections of a Standard namespace.
+        eventHubs: union(
+          {
+            fullyQualifiedNamespace: settings.fullyQualifiedNamespace
+            eventHubName: settings.eventHubName
+          },
+          vms > 4000
+            ? {
+                connectJitterSeconds: 60
+              }
+            : {}
+        )
         logAnalytics: {
           endpoint: settings.logsIngestionEndpoint
           ruleId: settings.ruleId

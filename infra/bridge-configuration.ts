@@ -1,6 +1,6 @@
 /** Outputs of `main.bicep` -> the configuration of a bridge on standard output. See `--help`. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { exitCodes } from '../src/cli/exit-codes.ts';
 import { print } from '../src/cli/print.ts';
 import { describeUsageError } from '../src/cli/usage-error.ts';
@@ -23,13 +23,17 @@ export const settingNames = [
 ] as const;
 export type BridgeSettings = Readonly<Record<(typeof settingNames)[number], string>>;
 
-/** The same keys as the function of this name in `bicep/types.bicep`, which hands them to a whole fleet. */
-export function bridgeConfiguration(settings: BridgeSettings, choice: UserInitiatedEvents) {
+/** With more, an event of all of them could use up the 5,000 connections of a Standard namespace. */
+const fewVms = 4000;
+
+/** The same keys as the function of this name in `bicep/types.bicep`, which hands them to a whole fleet. `vms`: how many share the namespace. */
+export function bridgeConfiguration(settings: BridgeSettings, choice: UserInitiatedEvents, vms = 1) {
   const { fullyQualifiedNamespace, eventHubName, logsIngestionEndpoint, ruleId, streamName } = settings;
+  const jitter = vms > fewVms ? { connectJitterSeconds: 60 } : {};
   return {
     identity: { clientId: settings.identityClientId },
     sinks: {
-      eventHubs: { fullyQualifiedNamespace, eventHubName },
+      eventHubs: { fullyQualifiedNamespace, eventHubName, ...jitter },
       logAnalytics: { endpoint: logsIngestionEndpoint, ruleId, streamName },
     },
     heartbeat: { streamName: settings.heartbeatStreamName },
@@ -118,12 +122,17 @@ function parse(text: string, source: string): unknown {
 }
 
 /** The file's text, of which the bridge's own reader has found nothing to complain. */
-function configurationFile(settings: BridgeSettings, choice: UserInitiatedEvents): string {
-  const configuration = bridgeConfiguration(settings, choice);
+function configurationFile(settings: BridgeSettings, choice: UserInitiatedEvents, vms: number | undefined): string {
+  const configuration = bridgeConfiguration(settings, choice, vms);
   const document = { value: configuration, source: 'the configuration made from the outputs', keepsSecrets: false };
   const { problems } = readConfig({ documents: [document], env: {}, defaultStateDirectory: '/' });
   if (problems) throw new Refusal('configuration', `The bridge would not take it: ${problems.join(' ')}`);
   return `${JSON.stringify(configuration, null, 2)}\n`;
+}
+
+function wholeNumber(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('expected a whole number, at least 1.');
 }
 
 const exitHelp = [
@@ -144,6 +153,7 @@ export interface CommandContext {
 interface Options {
   readonly userInitiatedEvents: UserInitiatedEvents;
   readonly region?: string;
+  readonly vms?: number;
   readonly output?: string;
 }
 
@@ -158,6 +168,7 @@ export function makeConfiguration(args: readonly string[], { read, write, print,
         .makeOptionMandatory(),
     )
     .option('--region <region>', 'region of the VMs, such as westeurope; required if there are several shards')
+    .option('--vms <number>', 'largest number of VMs that share the namespace (default: at most 4,000)', wholeNumber)
     .option('--output <file>', 'write to this file instead of standard output; not written if there is an error')
     .addHelpText(
       'after',
@@ -181,7 +192,11 @@ ${exitHelp.map(([reason, meaning]) => `  ${String(exitCodes[reason].code).padEnd
     .action((file: string | undefined, options: Options) => {
       const source = file ?? 'standard input';
       const text = attempt(`${source} cannot be read`, () => read(file ?? null));
-      const json = configurationFile(settingsIn(text, source, options.region), options.userInitiatedEvents);
+      const json = configurationFile(
+        settingsIn(text, source, options.region),
+        options.userInitiatedEvents,
+        options.vms,
+      );
       const { output } = options;
       if (output === undefined) print(json);
       else attempt(`${output} cannot be written`, () => write(output, json));

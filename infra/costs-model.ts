@@ -17,9 +17,10 @@ export const assumptions = {
     meaning: 'records per event: Scheduled, two Updated, Started and one end; a live migration has 3',
   },
   openMinutes: {
-    value: 25,
+    value: 1.5,
     unit: 'minutes',
-    meaning: 'how long an event keeps its VM connected: from 20 min before NotBefore to a minute after its end',
+    meaning:
+      'how long an event keeps its VM connected: 10 s for each record, and from 10 s before NotBefore until it has started',
   },
   witnessRate: { value: 0, unit: 'share', meaning: '`scope.witnessRate` of the configuration' },
   groupSize: { value: 100, unit: 'VMs', meaning: "VMs that see each other's events, if `witnessRate` is not 0" },

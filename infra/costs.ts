@@ -75,8 +75,9 @@ export function costTables({
         (one) => whole(one.busy.requestsPerMinute),
       ),
       line('connections on average', (one) => whole(one.connectionsOnAverage)),
-      line(`connections in a busy minute; limit of a Standard namespace: ${exact(limits.connections)}`, (one) =>
-        whole(one.busy.connections),
+      line(
+        `connections in a busy minute without \`connectJitterSeconds\`; limit of a Standard namespace: ${exact(limits.connections)}`,
+        (one) => whole(one.busy.connections),
       ),
       line('shards needed', (one) => whole(one.shards)),
       line('throughput units, of all shards', (one) => whole(one.throughputUnits)),

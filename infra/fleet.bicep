@@ -282,7 +282,15 @@ module remediation '../bicep/modules/remediation.bicep' = [
 output configurations { *: string } = toObject(
   platforms,
   platform => platform.name,
-  platform => string(bridgeConfiguration(platform.settings, userInitiatedEvents))
+  platform => string(bridgeConfiguration(platform.settings, userInitiatedEvents, platform.?vms ?? 1))
+)
+
+// assumption: logs-throttled
+@description('Platforms whose rows wait for minutes if one event affects all their VMs at once, each with how to avoid it. Empty if the property vms of each is at most 9,600, or missing.')
+output platformsToDivide string[] = map(
+  filter(platforms, platform => (platform.?vms ?? 1) > 9600),
+  platform =>
+    'Platform ${platform.name} has up to ${platform.?vms} VMs. If one event affects all of them, their rows take about ${((platform.?vms ?? 1) + 11999) / 12000} minutes, since a data collection rule accepts 12,000 requests a minute. To avoid that, divide its regions among ${((platform.?vms ?? 1) + 9599) / 9600} platforms, each with a shard of its own.'
 )
 
 @description('Names of the policy assignments.')

@@ -219,7 +219,7 @@ module extension '../bicep/modules/vm-extension.bicep' = if (delivery == 'script
     osType: osType
     packageUri: source
     identityClientId: settings.identityClientId
-    configuration: string(bridgeConfiguration(settings, userInitiatedEvents))
+    configuration: string(bridgeConfiguration(settings, userInitiatedEvents, 1))
     tags: tags
   }
 }

@@ -24,6 +24,8 @@ param platforms = [
       identityClientId: '00000000-0000-0000-0000-000000000000'
       identityResourceId: '/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/rg-vm-lifecycle/providers/Microsoft.ManagedIdentity/userAssignedIdentities/id-vm-lifecycle'
     }
+    // The most that these regions will have. Above 4,000, deploy again and use the new config.json; above 9,600, see the output platformsToDivide.
+    vms: 3000
     targets: ['linux-x64', 'linux-arm64', 'win-x64']
     versions: [
       {

@@ -1,6 +1,7 @@
-// 100,000 VMs in one geography, on three shards. A namespace accepts 5,000 connections, and a bridge holds one only while
-// an event of its VM is near; a rule accepts 12,000 requests a minute. When Azure updates a region and a tenth of all VMs
-// get an event within a minute, that is 10,000 connections and 11,667 requests: two shards are enough, a third is a reserve.
+// 100,000 VMs in one geography, on three shards. A namespace accepts 5,000 connections, and a bridge holds one only while it
+// sends and around the start of an event; a rule accepts 12,000 requests a minute. When Azure updates a region and a tenth of all
+// VMs get an event within a minute, that is 10,000 connections and 11,667 requests: two shards are enough, a third is a reserve.
+// Tell fleet.bicep the number of VMs of each: above 4,000 the bridges spread their connections. infra/performance.md has simulations.
 // Distribute the regions evenly over the shards. A region that alone has more than 50,000 VMs needs Premium.
 // az deployment sub create --location westeurope --parameters infra/params/hundred-thousand.bicepparam
 using '../main.bicep'

@@ -7,7 +7,9 @@ import { latency } from './latency.ts';
 import { page } from './page.ts';
 
 const usage = `npm run bench -- <footprint|drain|latency|page|decide> [--starts 3] [--seconds 20]
-npm run bench -- fleet [--vms 1000,10000] [--only zone,spot] [--svg FILE] [--seed 1]
+npm run bench -- fleet [--vms 1000,10000] [--shards 1] [--only rolling,zone,reboot,spot] [--rules] [--seed 1,2] [--svg FILE]
+  simulates fleets of VMs. One simulation takes about 4 s of CPU for each 1,000 VMs of the scenarios rolling and reboot, a third of that
+  for zone, a tenth for spot: 100,000 VMs up to 8 min and 4 GB. --rules compares rules for the connection to the event hub.
 `;
 
 /** `npm run bench -- <name>`: figures of this machine, for people to read; nothing is asserted. */
@@ -22,6 +24,8 @@ const { positionals, values } = parseArgs({
     only: { type: 'string', default: '' },
     svg: { type: 'string' },
     seed: { type: 'string', default: '1' },
+    shards: { type: 'string', default: '1' },
+    rules: { type: 'boolean', default: false },
   },
 });
 const [name] = positionals;
@@ -30,9 +34,11 @@ if (name === 'fleet') {
   const vms = values.vms.split(',').map(Number);
   await fleet({
     vms,
+    shards: Number(values.shards),
     only: values.only.split(',').filter(Boolean),
     svg: values.svg ?? null,
-    seed: Number(values.seed),
+    seeds: values.seed.split(',').map(Number),
+    compareRules: values.rules,
   });
 } else if (bench) await bench({ starts: Number(values.starts), seconds: Number(values.seconds) });
 else {

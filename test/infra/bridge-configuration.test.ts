@@ -73,6 +73,19 @@ test.for([
   expect(JSON.parse(out)).toEqual(bridgeConfiguration(settings, 'acceptDelay'));
 });
 
+test.for([
+  { vms: '4000', jitter: undefined },
+  { vms: '4001', jitter: 60 },
+])('for $vms VMs connectJitterSeconds is $jitter', ({ vms, jitter }) => {
+  const { out } = run([choice, 'acceptDelay', '--vms', vms], { '-': good });
+  expect(JSON.parse(out).sinks.eventHubs.connectJitterSeconds).toBe(jitter);
+});
+
+test.for(['0', '-1', '2.5', 'many'])('a number of VMs that is %s is refused', (vms) => {
+  const { code, err } = run([choice, 'acceptDelay', '--vms', vms], { '-': good });
+  expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('Expected a whole number') });
+});
+
 const secondShard = { ...settings, fullyQualifiedNamespace: 'evhns-second.servicebus.windows.net' };
 const sharded = JSON.stringify({
   ...outputsOf(settings),

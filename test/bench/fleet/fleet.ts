@@ -1,71 +1,80 @@
 import { writeFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
 import { limits } from '../../../infra/costs-model.ts';
 import { connectionsPlot } from './plot.ts';
-import { fleetTable } from './report.ts';
+import { fleetHead, fleetRow, type Line } from './report.ts';
+import { neverClosed, product, rules, withJitter } from './rules.ts';
 import { type Scenario, scenarios } from './scenarios.ts';
 import { type Simulation, type SimulationOptions, simulate } from './simulate.ts';
 
 export interface FleetOptions {
   /** Sizes of the fleet. */
   readonly vms: readonly number[];
+  /** Over which each is spread. */
+  readonly shards: number;
   /** Ids of scenarios; all if there are none. */
   readonly only: readonly string[];
-  /** Where to write the plot of the connections in the largest zone event; null: nowhere. */
+  /** Compares rules for the connection, instead of the settings of an operator. */
+  readonly compareRules: boolean;
+  /** Where to write the plot of the connections in the last scenario; null: nowhere. */
   readonly svg: string | null;
-  readonly seed: number;
+  readonly seeds: readonly number[];
 }
 
-/** As the bridge is configured by default, and `infra/main.bicep` deploys a shard. */
-const settings = { connectJitterSeconds: 0, idleCloseSeconds: 60, nearMinutes: 20 };
+/** As `infra/main.bicep` deploys a shard. */
 const services = { partitions: 8, throughputUnits: 1, hasLimits: true };
-const jitter = { ...settings, connectJitterSeconds: 300 };
-const kept = { ...settings, idleCloseSeconds: 86_400 };
+const operatorSettings = { default: product, 'jitter 60 s': withJitter, 'never closed': neverClosed } as const;
+/** 100,000 VMs need about 4 GB. */
+const heapMegabytes = 12_000;
 
 /**
  * Fleets against the limits of the services, in a time of their own: not what this machine can do, but what Azure is asked for, and when
- * the records are in. Where something is refused, the same once more without limits, and with as many shards as that shows to be needed.
+ * the records are in. Where something is refused, once more without limits, which shows how many namespaces it takes.
  */
-export async function fleet({ vms, only, svg, seed }: FleetOptions): Promise<void> {
-  const all: Simulation[] = [];
-  const run = async (scenario: Scenario, more: Omit<SimulationOptions, 'scenario' | 'seed'>): Promise<Simulation> => {
-    const simulation = await simulate({ scenario, seed, ...more });
-    process.stderr.write(`${scenario.id}, ${more.vms} VMs, ${more.shards} shards: ${simulation.refused} refused\n`);
-    all.push(simulation);
-    return simulation;
-  };
-  const largest = Math.max(...vms);
+export async function fleet({ vms, shards, only, compareRules, svg, seeds }: FleetOptions): Promise<void> {
+  setFlagsFromString(`--max-old-space-size=${heapMegabytes}`);
+  process.stdout.write(fleetHead());
   for (const scenario of scenarios.filter(({ id }) => only.length === 0 || only.includes(id)))
-    for (const size of vms) {
-      const first = await run(scenario, { vms: size, shards: 1, settings, services });
-      const lines: [string, Simulation][] = [['one namespace', first]];
-      if (scenario.id === 'zone' && size === largest) {
-        lines.push([
-          'with a jitter of 300 s',
-          await run(scenario, { vms: size, shards: 1, settings: jitter, services }),
-        ]);
-        lines.push(['connections kept', await run(scenario, { vms: size, shards: 1, settings: kept, services })]);
+    for (const size of vms)
+      for (const seed of seeds) {
+        const lines: Line[] = [];
+        for (const [name, settings] of Object.entries(compareRules ? rules : operatorSettings)) {
+          const options = { scenario, vms: size, shards, settings, seed };
+          const simulation = await run({ ...options, services }, name);
+          const isFree = simulation.refused === 0;
+          const { peak } = isFree
+            ? simulation
+            : await run({ ...options, services: { ...services, hasLimits: false } }, `${name}, without limits`);
+          const line = { name, simulation, needed: neededFor(peak, shards) };
+          lines.push(line);
+          process.stdout.write(fleetRow(line));
+        }
+        if (svg !== null) writeFileSync(svg, plotOf(scenario, size, lines));
       }
-      if (first.refused > 0) {
-        const free = { ...services, hasLimits: false };
-        const { peak } = await run(scenario, { vms: size, shards: 1, settings, services: free });
-        const shards = shardsFor(peak);
-        lines.push([`${shards} namespaces`, await run(scenario, { vms: size, shards, settings, services })]);
-      }
-      if (svg !== null && scenario.id === 'zone' && size === largest)
-        writeFileSync(
-          svg,
-          connectionsPlot(`Connections of the fullest namespace, ${scenario.title}`, lines, limits.connections),
-        );
-    }
-  process.stdout.write(`${fleetTable(all)}\n\n${scenarios.map(({ id, title }) => `${id}: ${title}`).join('\n')}\n`);
+  process.stdout.write(`\n${scenarios.map(({ id, title }) => `${id}: ${title}`).join('\n')}\n`);
 }
 
-/** Of the documented limits of one shard, with a fifth in reserve. */
-function shardsFor({ connections, eventsPerSecond, requestsPerMinute }: Simulation['peak']): number {
-  const share = Math.max(
-    connections / limits.connections,
-    requestsPerMinute / limits.requestsPerMinute,
-    eventsPerSecond / (services.throughputUnits * limits.messagesPerSecondPerUnit),
+async function run(options: SimulationOptions, name: string): Promise<Simulation> {
+  const began = process.cpuUsage();
+  const simulation = await simulate(options);
+  const { user, system } = process.cpuUsage(began);
+  const { scenario, vms, seed } = options;
+  const seconds = ((user + system) / 1e6).toFixed(0);
+  process.stderr.write(
+    `${scenario.id}, ${vms} VMs, ${name}, seed ${seed}: ${simulation.refused} refused, ${seconds} s of CPU\n`,
   );
-  return Math.ceil(share / 0.8);
+  return simulation;
+}
+
+const plotOf = ({ title }: Scenario, vms: number, lines: readonly Line[]): string =>
+  connectionsPlot(`${vms.toLocaleString('en-US')} VMs: ${title}`, lines, limits.connections);
+
+/** Of the documented limits, with a fifth in reserve, for so many shards of which the fullest has these peaks. */
+function neededFor(peak: Simulation['peak'], shards: number): Line['needed'] {
+  const share = Math.max(peak.connections / limits.connections, peak.requestsPerMinute / limits.requestsPerMinute);
+  const units = Math.max(
+    peak.eventsPerSecond / limits.messagesPerSecondPerUnit,
+    peak.bytesPerSecond / limits.bytesPerSecondPerUnit,
+  );
+  return { shards: Math.ceil((share * shards) / 0.8), throughputUnits: Math.ceil((units * shards) / 0.8) };
 }

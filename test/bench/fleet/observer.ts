@@ -1,3 +1,4 @@
+import { measureSizes } from '../../../infra/costs-sizes.ts';
 import type { ErrorDetail } from '../../../src/azure/error-detail.ts';
 import { statusFailure } from '../../../src/azure/status-failure.ts';
 import type { Clock } from '../../../src/clock.ts';
@@ -18,16 +19,20 @@ import type { Random } from '../../fleet-model/random.ts';
 import { createClient, QuotaExceeded, type Shard, type SimulatedClient } from './services.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
-/** Settings of the bridge that a simulation compares. */
+/** What a simulation compares: two settings of the bridge, and the rule by which it holds its connection open. */
 export interface Settings {
   readonly connectJitterSeconds: number;
   readonly idleCloseSeconds: number;
-  /** How long before an impact connections are opened and kept; 20 min in `bridge.ts`. */
-  readonly nearMinutes: number;
+  /** How long before an impact the connection is opened and held; 0: never. */
+  readonly holdSeconds: number;
+  /** It is held until the event has started, or until it has ended. */
+  readonly heldUntil: 'start' | 'end';
+  /** Not for events of short notice, such as Preempt. */
+  readonly exceptShortNotice?: boolean;
 }
 
-/** Round trips, ms, each between half of it and one and a half: of a fast region, to be put beside the quotas rather than believed. */
-const [tokenMs, connectMs, sendMs, uploadMs] = [100, 250, 20, 80];
+/** Round trips, ms, each between half of it and one and a half: of a fast region, to be put beside the quotas rather than believed. Tokens are fetched ahead. */
+const [connectMs, sendMs, uploadMs] = [250, 20, 80];
 
 const hub = hubOf({
   fullyQualifiedNamespace: 'simulated.servicebus.windows.net',
@@ -40,13 +45,18 @@ const hub = hubOf({
 });
 const table = tableOf({ endpoint: 'https://simulated', ruleId: 'dcr', streamName: 'Custom-VmLifecycle_CL' });
 
+/** Of a record as `costs.md` measures it. */
+const messageBytes = measureSizes().record.message;
+
 export interface ObserverOptions {
   readonly clock: VirtualClock;
   readonly random: Random;
   readonly shard: Shard;
   readonly settings: Settings;
-  /** Whether an impact on the VM is due within 20 minutes or happening, as `impactWithin` says of its events. */
-  readonly near: () => boolean;
+  /** Whether the connection is to be opened and held now. */
+  readonly isHeld: () => boolean;
+  /** When that will next become true, in monotonic ms; infinite: not by itself. */
+  readonly heldFrom: () => number;
   /** A record was stored by the destination of this sink. */
   readonly arrived: (sink: string, recordId: string) => void;
 }
@@ -57,16 +67,18 @@ export class Observer {
   readonly #deliveries = new Map<string, PendingDelivery[]>();
   readonly #progress = new Map<string, SinkProgress>();
   readonly #listeners = new Set<(records: readonly LifecycleRecord[]) => void>();
-  /** The connection is watched every ten seconds instead of every second: a tenth of the work, and it idles up to ten seconds longer. */
-  readonly #coarse: Clock;
+  /** Clock of the loop that watches the connection. */
+  readonly #watchClock: Clock;
+  /** Ends the sleep of that loop; null while it does not sleep long. */
+  #wakeWatch: AbortController | null = null;
+  #connection: Connection<SimulatedClient> | null = null;
   #position = 0;
   #stop: AbortController | null = null;
   #closing: (() => Promise<void>)[] = [];
 
   constructor(options: ObserverOptions) {
     this.#options = options;
-    const { clock } = options;
-    this.#coarse = { ...clock, sleep: (ms, signal) => clock.sleep(Math.max(ms, 10_000), signal) };
+    this.#watchClock = { ...options.clock, sleep: (ms, signal) => this.#watchSleep(ms, signal) };
     for (const { name } of [eventHubsShape, logAnalyticsShape]) this.#deliveries.set(name, []);
   }
 
@@ -96,6 +108,7 @@ export class Observer {
   async end(): Promise<void> {
     this.#stop?.abort();
     this.#stop = null;
+    this.#wakeWatch?.abort();
     const closing = this.#closing;
     this.#closing = [];
     this.#listeners.clear();
@@ -145,23 +158,36 @@ export class Observer {
     return this.#options.clock.sleep(meanMs * (0.5 + this.#options.random.next()));
   }
 
+  /** Without a connection, and with none to be opened, there is nothing to watch; with one that is kept for minutes, little. */
+  async #watchSleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    const { clock, random, settings, isHeld, heldFrom } = this.#options;
+    if (this.#connection?.isOpen || isHeld()) {
+      const isLong = settings.holdSeconds > 120 || settings.idleCloseSeconds >= 60;
+      return clock.sleep(isLong ? 5 * ms : ms, signal);
+    }
+    this.#wakeWatch = new AbortController();
+    const untilHeld = heldFrom() - clock.monotonicMs();
+    await clock.sleep(Math.min(Math.max(untilHeld, ms), 3_600_000), this.#wakeWatch.signal);
+    this.#wakeWatch = null;
+    // The loop of the product does not begin anew with a connection.
+    await clock.sleep(ms * random.next(), signal);
+  }
+
   #hubSink(stop: AbortSignal): Sink {
-    const { clock, random, shard, settings, near, arrived } = this.#options;
+    const { clock, random, shard, settings, isHeld, arrived } = this.#options;
     const connect = async (client: SimulatedClient): Promise<void> => {
       if (client.isOpen()) return;
-      await this.#latency(tokenMs);
       await this.#latency(connectMs);
       if (stop.aborted || client.isOpen()) return;
       client.connected();
       connection.opened(client);
+      this.#wakeWatch?.abort();
     };
     const connection: Connection<SimulatedClient> = createConnection({
       makeLine: () => createClient(shard),
       idleCloseSeconds: settings.idleCloseSeconds,
-      connectJitterSeconds: settings.connectJitterSeconds,
-      random: () => random.next(),
-      clock: this.#coarse,
-      near,
+      clock: this.#watchClock,
+      startDue: isHeld,
       open: () =>
         connection.use(async (client) => {
           try {
@@ -172,6 +198,7 @@ export class Observer {
           }
         }),
     });
+    this.#connection = connection;
     const isOver = (): boolean => stop.aborted || connection.isOpen;
     return {
       ...eventHubsShape,
@@ -183,7 +210,7 @@ export class Observer {
         return connection.use(async (client) => {
           try {
             await connect(client);
-            for (const { json, record } of entries) shard.send(record.eventId.toLowerCase(), json.length);
+            for (const { eventId } of records) shard.send(eventId.toLowerCase(), messageBytes);
           } catch (error) {
             const isQuota = error instanceof QuotaExceeded;
             if (isQuota) connection.discard(client);

@@ -1,54 +1,70 @@
 import type { Arrivals, Simulation } from './simulate.ts';
 
+/** One simulation of a report. */
+export interface Line {
+  /** Of its settings. */
+  readonly name: string;
+  readonly simulation: Simulation;
+  readonly needed: {
+    /** Namespaces and rules over which the fleet would have to be spread. */
+    readonly shards: number;
+    /** Of all of them, at rest: a namespace adds units within minutes, not within the seconds of a wave. */
+    readonly throughputUnits: number;
+  };
+}
+
 const heads = [
   'scenario',
   'VMs',
-  'affected',
   'shards',
   'settings',
   'connections',
+  'refused',
   'events/s',
   'of one partition',
   'MB/s',
   'requests/min',
-  'refused',
-  'hub: 50 / 99 / 100 % after',
-  'table: 50 / 99 / 100 % after',
+  'hub: 50 / 99 / 100 % after, s',
+  'first record: 99 % after, s',
+  'start: 99 % after, s',
+  'table: 50 / 99 / 100 % after, s',
+  'shards needed',
+  'units needed',
 ] as const;
 
-/** The simulations as a table in Markdown; peaks are those of the shard with the most. */
-export function fleetTable(simulations: readonly Simulation[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  return [line(heads), line(heads.map(() => '---')), ...simulations.map((one) => line(cellsOf(one)))].join('\n');
-}
+const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
 
-function cellsOf({ options, affected, peak, refused, arrivals }: Simulation): readonly string[] {
-  const { connectJitterSeconds, idleCloseSeconds } = options.settings;
-  const settings = [
-    ...(connectJitterSeconds > 0 ? [`jitter ${connectJitterSeconds} s`] : []),
-    ...(idleCloseSeconds >= 86_400 ? ['connections kept'] : []),
-    ...(options.services.hasLimits ? [] : ['no limits']),
-  ];
+/** The beginning of a table in Markdown, of which `fleetRow` gives the rest. */
+export const fleetHead = (): string => row(heads) + row(heads.map(() => '---'));
+
+/** Peaks are those of the shard with the most. */
+export const fleetRow = (line: Line): string => row(cellsOf(line));
+
+function cellsOf({ name, simulation, needed }: Line): readonly string[] {
+  const { options, peak, refused, arrivals } = simulation;
+  const hub = arrivals['event-hubs'];
   return [
     options.scenario.id,
     count(options.vms),
-    count(affected),
     String(options.shards),
-    settings.join(', ') || 'default',
+    name,
     count(peak.connections),
+    count(refused),
     count(peak.eventsPerSecond),
     count(peak.partitionEventsPerSecond),
     (peak.bytesPerSecond / 1e6).toFixed(1),
     count(peak.requestsPerMinute),
-    count(refused),
-    arrivalsText(arrivals['event-hubs']),
-    arrivalsText(arrivals['log-analytics']),
+    quantiles(hub.all),
+    seconds(hub.Scheduled.p99),
+    hub.Started.due === 0 ? '-' : seconds(hub.Started.p99),
+    quantiles(arrivals['log-analytics'].all),
+    String(needed.shards),
+    String(needed.throughputUnits),
   ];
 }
 
 const count = (value: number): string => value.toLocaleString('en-US');
 
-const seconds = (value: number): string => (Number.isFinite(value) ? `${value.toFixed(1)} s` : 'never');
+const seconds = (value: number): string => (Number.isFinite(value) ? value.toFixed(1) : 'never');
 
-const arrivalsText = (arrivals: Arrivals | undefined): string =>
-  arrivals ? [arrivals.p50, arrivals.p99, arrivals.last].map(seconds).join(' / ') : '-';
+const quantiles = ({ p50, p99, last }: Arrivals): string => [p50, p99, last].map(seconds).join(' / ');

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
+import { product } from './rules.ts';
 import { type Scenario, scenarios } from './scenarios.ts';
 import { QuotaExceeded, ServerBusy, Shard } from './services.ts';
 import { simulate } from './simulate.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 const services = { partitions: 8, throughputUnits: 1, hasLimits: true };
-const settings = { connectJitterSeconds: 0, idleCloseSeconds: 60, nearMinutes: 20 };
 
 test('sleeps end in the order of their ends, at multiples of 10 ms, and an aborted one at once', async () => {
   const clock = createVirtualClock();
@@ -52,12 +52,37 @@ test('a fleet that no limit touches has every record of its plan at both destina
     scenario: zone,
     vms: 30,
     shards: 1,
-    settings,
+    settings: product,
     services,
     seed: 7,
   });
+  // Each is open in the seconds before the start.
   expect([affected, peak.connections, refused]).toEqual([10, 10, 0]);
-  for (const sink of ['event-hubs', 'log-analytics']) expect(arrivals[sink]).toMatchObject({ due: 30, arrived: 30 });
-  // A poll, a token, a connection and a send.
-  expect(arrivals['event-hubs']?.last).toBeLessThan(1.8);
+  for (const { all } of Object.values(arrivals)) expect(all).toMatchObject({ due: 30, arrived: 30 });
+  // A poll, a connection of at most 375 ms, and a send.
+  expect(arrivals['event-hubs'].all.last).toBeLessThan(1.5);
+  // The start finds its connection open.
+  expect(arrivals['event-hubs'].Started.last).toBeLessThan(1.1);
+});
+
+// Little's law: connections open on average = connections opened in a second x seconds that each is open.
+test.each([
+  // Announcement, start and end are more than 5 s apart: a connection for each, which closes within a second after 5 s.
+  { idleCloseSeconds: 5, connections: 3, openSeconds: 0.02 + 5 + 0.5 },
+  // The end comes 10 s after the start, over the same connection.
+  { idleCloseSeconds: 20, connections: 2, openSeconds: (0.02 + 20 + 0.5 + (0.02 + 10 + 20 + 0.5)) / 2 },
+])('connections that idle for $idleCloseSeconds s are open as long as arithmetic says', async (expected) => {
+  const { affected, seconds, arrivals } = await simulate({
+    scenario: scenarios.find(({ id }) => id === 'zone') as Scenario,
+    vms: 600,
+    shards: 1,
+    settings: { ...product, holdSeconds: 0, idleCloseSeconds: expected.idleCloseSeconds },
+    services,
+    seed: 3,
+  });
+  const connectionSeconds = seconds.reduce((sum, { connections }) => sum + connections, 0);
+  const opened = affected * expected.connections;
+  expect(connectionSeconds / opened / expected.openSeconds).toBeCloseTo(1, 1.7);
+  // Half a poll interval, a mean connection and a mean send.
+  expect(arrivals['event-hubs'].Scheduled.p50).toBeCloseTo(0.5 + 0.25 + 0.02, 1);
 });

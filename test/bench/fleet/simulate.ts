@@ -1,7 +1,7 @@
 import type { LifecycleRecord, Phase } from '../../../src/lifecycle/record.ts';
 import { createRandom } from '../../fleet-model/random.ts';
 import { sampleRecord } from '../../support/sample-record.ts';
-import { Observer, type Settings } from './observer.ts';
+import { Observer, type ObserverOptions, type Settings } from './observer.ts';
 import type { Plan, Scenario } from './scenarios.ts';
 import { type Second, Shard, type ShardOptions } from './services.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
@@ -29,8 +29,8 @@ export interface Simulation {
     readonly requestsPerMinute: number;
   };
   readonly refused: number;
-  /** By sink. */
-  readonly arrivals: Readonly<Record<string, Arrivals>>;
+  /** Of all records, and by phase. */
+  readonly arrivals: Readonly<Record<(typeof sinks)[number], Readonly<Record<(typeof groups)[number], Arrivals>>>>;
 }
 
 /** Records of one sink: seconds from the announcement by Azure until the record was stored. */
@@ -43,6 +43,7 @@ export interface Arrivals {
 }
 
 const sinks = ['event-hubs', 'log-analytics'] as const;
+const groups = ['all', 'Scheduled', 'Started', 'Completed'] as const;
 const pollMs = 1000;
 
 /** Runs relays, connection policy and back-off of the product, one of each for every affected VM, against the limits of the services. */
@@ -86,12 +87,22 @@ export async function simulate(options: SimulationOptions): Promise<Simulation> 
     },
     refused: refused.count,
     arrivals: Object.fromEntries(
-      sinks.map((sink) => [sink, arrivalsOf(announcedAtOf.size, [...(delays[sink]?.values() ?? [])])]),
-    ),
+      sinks.map((sink) => [
+        sink,
+        Object.fromEntries(
+          groups.map((group) => {
+            const isOf = (recordId: string): boolean => group === 'all' || recordId.endsWith(group);
+            const due = [...announcedAtOf.keys()].filter(isOf).length;
+            const found = [...(delays[sink] ?? [])].flatMap(([recordId, delay]) => (isOf(recordId) ? [delay] : []));
+            return [group, arrivalsOf(due, found)];
+          }),
+        ),
+      ]),
+    ) as Simulation['arrivals'],
   };
 }
 
-interface VmOptions extends Omit<ConstructorParameters<typeof Observer>[0], 'near'> {
+interface VmOptions extends Omit<ObserverOptions, 'isHeld' | 'heldFrom'> {
   readonly vm: number;
   readonly plan: Plan;
   /** A record is due that Azure announced at this moment. */
@@ -102,17 +113,21 @@ interface VmOptions extends Omit<ConstructorParameters<typeof Observer>[0], 'nea
 async function runVm({ vm, plan, due, ...options }: VmOptions): Promise<void> {
   const { clock, random, settings } = options;
   const phaseMs = random.next() * pollMs;
-  let isOpen = false;
-  const near = (): boolean => isOpen && plan.notBefore - clock.monotonicMs() <= settings.nearMinutes * 60_000;
-  const observer = new Observer({ ...options, near });
+  let phase: Phase | null = null;
+  const now = (): number => clock.monotonicMs();
+  const from = heldFromOf(plan, settings);
+  const isHeld = (): boolean =>
+    now() >= from && (phase === 'Scheduled' || (phase === 'Started' && settings.heldUntil === 'end'));
+  const heldFrom = (): number => (now() < from ? from : Number.POSITIVE_INFINITY);
+  const observer = new Observer({ ...options, isHeld, heldFrom });
   const sleepUntil = (at: number): Promise<void> => clock.sleep(Math.max(0, at - clock.monotonicMs()));
   /** The bridge polls: it learns of it up to a second later. */
-  const observe = async (phase: Phase, at: number): Promise<void> => {
+  const observe = async (next: Phase, at: number): Promise<void> => {
     await sleepUntil(at + phaseMs);
-    const recordId = `${vm}-${phase}`;
+    const recordId = `${vm}-${next}`;
     due(recordId, at);
-    isOpen = phase !== 'Completed';
-    observer.append(recordOf(plan, phase, recordId, vm, clock));
+    phase = next;
+    observer.append(recordOf(plan, next, recordId, vm, clock));
   };
   const { announcedAt, startedAt, endedAt, down } = plan;
   await sleepUntil(announcedAt);
@@ -131,6 +146,13 @@ async function runVm({ vm, plan, due, ...options }: VmOptions): Promise<void> {
   do await clock.sleep(idleMs);
   while (observer.pending() > 0);
   await observer.end();
+}
+
+/** Infinite: never. */
+function heldFromOf({ eventType, notBefore }: Plan, settings: Settings): number {
+  const isExcepted = settings.exceptShortNotice && eventType === 'Preempt';
+  const isNever = settings.holdSeconds <= 0 || settings.connectJitterSeconds > 0 || isExcepted;
+  return isNever ? Number.POSITIVE_INFINITY : notBefore - settings.holdSeconds * 1000;
 }
 
 const wall = (clock: VirtualClock, ms: number): string =>
