@@ -69,7 +69,7 @@ async function run(options: SimulationOptions, name: string): Promise<Simulation
 const plotOf = ({ title }: Scenario, vms: number, lines: readonly Line[]): string =>
   connectionsPlot(`${vms.toLocaleString('en-US')} VMs: ${title}`, lines, limits.connections);
 
-/** Of the documented limits, with a fifth in reserve, for so many shards of which the fullest has these peaks. */
+/** Against the documented limits, with a fifth in reserve. `peak` is that of the fullest of the shards. */
 function neededFor(peak: Simulation['peak'], shards: number): Line['needed'] {
   const share = Math.max(peak.connections / limits.connections, peak.requestsPerMinute / limits.requestsPerMinute);
   const units = Math.max(

@@ -169,7 +169,7 @@ export class Observer {
     const untilHeld = heldFrom() - clock.monotonicMs();
     await clock.sleep(Math.min(Math.max(untilHeld, ms), 3_600_000), this.#wakeWatch.signal);
     this.#wakeWatch = null;
-    // The loop of the product does not begin anew with a connection.
+    // The loop of the product does not restart when a connection opens.
     await clock.sleep(ms * random.next(), signal);
   }
 

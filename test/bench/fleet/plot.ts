@@ -3,7 +3,7 @@ import type { Simulation } from './simulate.ts';
 
 const [width, height, left, right, top, bottom] = [860, 340, 64, 20, 64, 44] as const;
 
-/** Told apart by their dashes as well; the colors are three of Okabe and Ito, darker or lighter where the background needs it. */
+/** Dashes distinguish the lines as well. The colors are three of Okabe and Ito, darker or lighter where the background needs it. */
 const styles = [
   { light: '#005a9c', dark: '#56b4e9', dashes: '' },
   { light: '#b34700', dark: '#e69f00', dashes: '9 4' },
