@@ -26,12 +26,13 @@ export function createBacklog(sink: string, outbox: Pick<Outbox, 'pending'>) {
   let recordBytes = largestRecordBytes;
   let groups = 0;
 
-  const held = (): PendingDelivery[] => [...queues.values()].flat();
+  /** Asked at each pass of the relay, so it makes no list of all of them. */
+  const records = (): number => sumOf(queues.values(), (queue) => queue.length);
 
   const room = (): number => {
-    const deliveries = held();
-    const bytes = Math.floor((most.bytes - bytesOf(deliveries)) / recordBytes);
-    return Math.max(queues.size === 0 ? 1 : 0, Math.min(most.records - deliveries.length, bytes));
+    const heldBytes = sumOf(queues.values(), bytesOf);
+    const fitting = Math.floor((most.bytes - heldBytes) / recordBytes);
+    return Math.max(queues.size === 0 ? 1 : 0, Math.min(most.records - records(), fitting));
   };
 
   const hold = (deliveries: readonly PendingDelivery[]): readonly PendingDelivery[] => {
@@ -78,7 +79,7 @@ export function createBacklog(sink: string, outbox: Pick<Outbox, 'pending'>) {
   return {
     queues: queues as ReadonlyMap<string, readonly PendingDelivery[]>,
     /** How many are held. */
-    records: (): number => held().length,
+    records,
     /** There may be some on disk that could be loaded now. */
     hasMore: (): boolean => others || notHeld().length > 0,
     /** A record of this event was appended. */
@@ -145,5 +146,10 @@ export function createBacklog(sink: string, outbox: Pick<Outbox, 'pending'>) {
   };
 }
 
-const bytesOf = (deliveries: readonly PendingDelivery[]): number =>
-  deliveries.reduce((sum, { json }) => sum + json.length, 0);
+const bytesOf = (deliveries: readonly PendingDelivery[]): number => sumOf(deliveries, ({ json }) => json.length);
+
+function sumOf<T>(values: Iterable<T>, of: (value: T) => number): number {
+  let sum = 0;
+  for (const value of values) sum += of(value);
+  return sum;
+}
