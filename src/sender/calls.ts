@@ -30,6 +30,19 @@ type Message =
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'threw'; readonly id: number; readonly message: string };
 
+/** Posts what is given to it within one turn as one message: each costs both ends a system call and a wake-up. */
+function createOutgoing(port: Port): (message: Message) => void {
+  let messages: Message[] = [];
+  const post = (): void => {
+    port.post(messages);
+    messages = [];
+  };
+  return (message) => {
+    if (messages.length === 0) queueMicrotask(post);
+    messages.push(message);
+  };
+}
+
 interface Pending {
   resolve(value: unknown): void;
   reject(error: Error): void;
@@ -42,6 +55,7 @@ export function createCalls<Theirs extends Methods, Ours extends Methods>(
 ): Calls<Theirs> {
   const pending = new Map<number, Pending>();
   const running = new Map<number, AbortController>();
+  const post = createOutgoing(port);
   let lastId = 0;
   let ended: Error | null = null;
 
@@ -62,12 +76,15 @@ export function createCalls<Theirs extends Methods, Ours extends Methods>(
   }
 
   port.onMessage((received) => {
-    const message = received as Message;
-    if (message.kind === 'call') void answer(message.id, message.name, message.value).then(port.post);
+    for (const message of received as readonly Message[]) handle(message);
+  });
+
+  function handle(message: Message): void {
+    if (message.kind === 'call') void answer(message.id, message.name, message.value).then(post);
     else if (message.kind === 'cancel') running.get(message.id)?.abort();
     else if (message.kind === 'answer') pending.get(message.id)?.resolve(message.value);
     else pending.get(message.id)?.reject(new Error(message.message));
-  });
+  }
 
   return {
     call(name, value, signal) {
@@ -82,7 +99,7 @@ export function createCalls<Theirs extends Methods, Ours extends Methods>(
         };
         const abort = (): void => {
           settled();
-          port.post({ kind: 'cancel', id } satisfies Message);
+          post({ kind: 'cancel', id });
           reject(new KnownFailure(aborted));
         };
         signal?.addEventListener('abort', abort, { once: true });
@@ -96,7 +113,7 @@ export function createCalls<Theirs extends Methods, Ours extends Methods>(
             reject(error);
           },
         });
-        port.post({ kind: 'call', id, name, value } satisfies Message);
+        post({ kind: 'call', id, name, value });
       });
     },
     end(reason) {

@@ -23,6 +23,7 @@ export function createRemoteSink(
           batch.map(({ json }) => json),
           signal,
         );
+        await null; // the calls of one turn are posted together, at its end
         faultPoint('request-handed-over');
         return await result;
       } catch (error) {

@@ -49,7 +49,7 @@ test.for([
     await new Promise((resolve) => {
       let receive;
       serveSender('${role}', { post: resolve, onMessage: (listener) => { receive = listener; } }, () => {});
-      receive({ kind: 'call', id: 1, name: 'begin', value: { config: ${JSON.stringify(config)} } });
+      receive([{ kind: 'call', id: 1, name: 'begin', value: { config: ${JSON.stringify(config)} } }]);
     });`);
   expect(azure(packages)).toContain(has);
   expect(azure(packages).filter((name) => (not as readonly string[]).includes(name))).toEqual([]);

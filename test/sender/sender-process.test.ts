@@ -169,8 +169,10 @@ function refusingToBegin(): Child {
   return {
     pid: 0,
     exited,
-    post: (message) =>
-      setImmediate(() => listener({ kind: 'threw', id: (message as { id: number }).id, message: 'refused' })),
+    post: (messages) =>
+      setImmediate(() =>
+        listener((messages as { id: number }[]).map(({ id }) => ({ kind: 'threw', id, message: 'refused' }))),
+      ),
     onMessage: (added) => {
       listener = added;
     },
