@@ -75,7 +75,9 @@ export function forkChild({ program, args, env, heapMegabytes, onStderr }: ForkO
       env,
       // Not the arguments of this process: --inspect would use the same port twice.
       execArgv: [
-        '--max-semi-space-size=1',
+        // With 1 MB, collecting young objects took a third of the CPU time while a backlog is sent; 4 MB save no more.
+        '--min-semi-space-size=2',
+        '--max-semi-space-size=2',
         `--max-old-space-size=${heapMegabytes}`,
         // Else Node resolves the handle to the path, and finds a newer file there or none.
         ...(fd === null ? [] : ['--preserve-symlinks-main']),
