@@ -1,88 +1,167 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bundle } from '../../infra/package/bundle.ts';
-import { bridgeConfiguration } from '../../src/azure-simulator/cli/addresses.ts';
-import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
 import { until } from '../support/until.ts';
-import { median } from './process-figures.ts';
+import type { AzureMethods, Change, Destination } from './azure-program.ts';
+import { startBridge } from './bridge-program.ts';
+import { type ChildProgram, startProgram } from './child-program.ts';
+import { machine, percentile } from './figures.ts';
 
-/** Milliseconds from the poll that first shows a Preempt until the hub and the table hold its record. */
-interface Latency {
-  readonly hub: number;
-  readonly table: number;
+export interface LatencyOptions {
+  /** On open connections; of those that a throttled sink accompanies, a fifth. */
+  readonly events: number;
+  /** Starts, each with one event on a cold connection. */
+  readonly starts: number;
+  readonly json: string | null;
 }
+
+interface Place {
+  readonly directory: string;
+  readonly bundled: string;
+  readonly azure: ChildProgram<AzureMethods>;
+}
+
+type Program = 'bridge' | 'bare SDK';
+
+/** One event as one program delivered it. */
+interface Sample extends Change {
+  readonly program: Program;
+  readonly situation: string;
+}
+
+const both: readonly Destination[] = ['hub', 'table'];
+const untilPolled = { timeoutMs: 60_000, everyMs: 100 };
 
 /**
- * How long a Spot eviction is under way: on a VM that has had nothing to send since its start (cold: no sender runs, no connection
- * is open), and of a second one a moment later (warm). `starts` bridges, one after the other.
+ * From a change of the document until each destination has the record, by the bridge as it is shipped and by a plain loop around the
+ * SDKs that polls as often. Both watch the same events, at random times, in one simulated placement group, so load hits both.
  */
-export async function latency({ starts }: { readonly starts: number }): Promise<void> {
+export async function latency({ events, starts, json }: LatencyOptions): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'latency-'));
-  const file = join(directory, 'bridge.cjs');
-  await bundle(file);
-  const azure = await startAzureSimulator();
-  const rows: Record<'cold' | 'warm', Latency[]> = { cold: [], warm: [] };
-  for (let round = 0; round <= starts; round += 1) {
-    const [cold, warm] = await measure(azure, { file, directory, vm: `vm_${round}` });
-    process.stderr.write(`start ${round} of ${starts}\n`);
-    // The first one compiles for the others, as the first start after an installation does.
-    if (round === 0 || !cold || !warm) continue;
-    rows.cold.push(cold);
-    rows.warm.push(warm);
-  }
-  await azure.close();
+  mkdirSync(join(directory, 'azure'));
+  const bundled = join(directory, 'bridge.cjs');
+  await bundle(bundled);
+  const samples = [
+    ...(await onOpenConnections({ directory, bundled }, events)),
+    ...(await onColdConnections({ directory, bundled }, starts)),
+  ];
+  const file = json ?? join(mkdtempSync(join(tmpdir(), 'bench-')), 'latency.json');
+  writeFileSync(file, `${JSON.stringify({ at: new Date(), machine: machine(), samples }, null, 2)}\n`);
   rmSync(directory, { recursive: true });
-  for (const [when, found] of Object.entries(rows)) {
-    for (const to of ['hub', 'table'] as const) {
-      const ms = found.map((row) => row[to]);
-      const range = `${Math.min(...ms)} to ${Math.max(...ms)}`;
-      process.stdout.write(`${when}, poll to ${to}`.padEnd(22).concat(`${median(ms)} ms (${range})\n`));
-    }
-  }
+  process.stdout.write(`${table(samples)}\n\nEvery figure: ${file}\n`);
 }
 
-async function measure(
-  azure: AzureSimulator,
-  { file, directory, vm }: { readonly file: string; readonly directory: string; readonly vm: string },
-): Promise<readonly Latency[]> {
+async function onOpenConnections(files: Omit<Place, 'azure'>, events: number): Promise<readonly Sample[]> {
+  const vms = ['bridge_0', 'naive_0'] as const;
+  const place = { ...files, azure: await openAzure(files.directory, vms) };
+  const { azure } = place;
+  const [bridge, naive] = [await runBridge(place, vms[0]), await runNaive(place, vms[1])];
+  const plan = { vms, times: events, everyMs: 700, sinks: both };
+  // The first ones open the connections, and let both programs compile what they do.
+  await azure.call('change', { ...plan, eventType: 'Freeze', times: 10 });
+  const samples = labelled(await azure.call('change', { ...plan, eventType: 'Freeze' }), 'open');
+  await end([naive]);
+  const few = { ...plan, vms: [vms[0]], times: Math.ceil(events / 5), eventType: 'Preempt' };
+  const preempts = labelled(await azure.call('change', few), 'Preempt, open');
+  const throttled: Sample[] = [];
+  for (const other of both) {
+    await azure.call('throttle', other);
+    const changes = await azure.call('change', { ...few, sinks: both.filter((one) => one !== other) });
+    throttled.push(...labelled(changes, `Preempt, ${other} throttled`));
+    await azure.call('throttle', null);
+  }
+  await end([bridge]);
+  await azure.end();
+  return [...samples, ...preempts, ...throttled];
+}
+
+/** Nothing was sent since the start: no connection is open, and no sender of the bridge runs. */
+async function onColdConnections(files: Omit<Place, 'azure'>, starts: number): Promise<readonly Sample[]> {
+  const names = Array.from({ length: starts }, (_, n) => [`bridge_${n + 1}`, `naive_${n + 1}`]);
+  const place = { ...files, azure: await openAzure(files.directory, names.flat()) };
+  const samples: Sample[] = [];
+  for (const [n, vms] of names.entries()) {
+    const [bridge = '', naive = ''] = vms;
+    const running = [await runBridge(place, bridge), await runNaive(place, naive)];
+    // Long enough for startup work to finish.
+    await sleep(4000);
+    const plan = { vms, eventType: 'Preempt', times: 1, everyMs: 700, sinks: both };
+    samples.push(...labelled(await place.azure.call('change', plan), 'Preempt, cold'));
+    await end(running);
+    process.stderr.write(`start ${n + 1} of ${starts}\n`);
+  }
+  await place.azure.end();
+  return samples;
+}
+
+const labelled = (changes: readonly Change[], situation: string): Sample[] =>
+  changes.map((change) => ({ ...change, situation, program: change.vm.startsWith('bridge') ? 'bridge' : 'bare SDK' }));
+
+async function openAzure(directory: string, vms: readonly string[]): Promise<ChildProgram<AzureMethods>> {
+  const azure = startProgram<AzureMethods>('./azure-program.ts');
+  await azure.call('open', { directory: join(directory, 'azure'), vms });
+  return azure;
+}
+
+async function runBridge({ directory, bundled, azure }: Place, vm: string): Promise<ChildProcess> {
   const home = join(directory, vm);
   mkdirSync(home);
-  const configuration = bridgeConfiguration(azure, vm, join(home, 'state'));
+  const configuration = await azure.call('configuration', { vm, stateDirectory: join(home, 'state') });
   const { stdout: _, ...sinks } = configuration.sinks;
-  const config = { ...configuration, sinks, log: { level: 'warn' }, heartbeat: { everyMinutes: 0 } };
-  writeFileSync(join(home, 'config.json'), JSON.stringify(config));
-  const env = { NODE_COMPILE_CACHE: join(directory, 'compiled'), MALLOC_ARENA_MAX: '1' };
-  const flags = ['--max-semi-space-size=1', file, 'run', '--config', join(home, 'config.json')];
-  const child = spawn(process.execPath, flags, { stdio: ['ignore', 'ignore', 'inherit'], env });
-  const polls = (): number => azure.imds.requests('scheduledevents', vm);
-  await until(() => polls() > 2, { timeoutMs: 30_000 });
-  // Long enough for startup work to finish.
-  await sleep(4000);
-  const latencies = [await preempt(azure, vm, polls), await preempt(azure, vm, polls)];
-  child.kill();
-  await once(child, 'exit');
-  return latencies;
+  const child = startBridge(bundled, home, { ...configuration, sinks });
+  await until(async () => (await azure.call('polls', vm)) > 3, { ...untilPolled, what: `${vm} to poll` });
+  return child;
 }
 
-async function preempt(azure: AzureSimulator, vm: string, polls: () => number): Promise<Latency> {
-  const before = polls();
-  await until(() => polls() > before, { everyMs: 1 });
-  const notBefore = new Date(Date.now() + 30_000);
-  const eventId = azure.imds.schedule({ eventType: 'Preempt', resources: [vm], notBefore });
-  const seen = polls();
-  await until(() => polls() > seen, { everyMs: 1 });
-  const polledAt = performance.now();
-  const arrival = async (isThere: () => boolean): Promise<number> => {
-    await until(isThere, { everyMs: 1, timeoutMs: 30_000 });
-    return Math.round(performance.now() - polledAt);
-  };
-  const [hub, table] = await Promise.all([
-    arrival(() => azure.eventHubs.events().some(({ body }) => body.includes(eventId))),
-    arrival(() => azure.logAnalytics.rows().some((row) => JSON.stringify(row).includes(eventId))),
-  ]);
-  return { hub, table };
+async function runNaive({ directory, azure }: Place, vm: string): Promise<ChildProcess> {
+  const { imds, sinks, tls } = await azure.call('configuration', { vm, stateDirectory: directory });
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'naive-program.ts')], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: {
+      NAIVE: JSON.stringify({ vm, imds, sinks }),
+      NODE_EXTRA_CA_CERTS: tls.caFile,
+      AZURE_POD_IDENTITY_AUTHORITY_HOST: imds.endpoint,
+    },
+  });
+  await until(async () => (await azure.call('polls', vm)) > 3, { ...untilPolled, what: `${vm} to poll` });
+  return child;
+}
+
+async function end(children: readonly ChildProcess[]): Promise<void> {
+  for (const child of children) {
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    await ended;
+  }
+}
+
+function table(samples: readonly Sample[]): string {
+  const figures = (values: readonly number[]): string =>
+    `${Math.round(percentile(values, 50))} / ${Math.round(percentile(values, 99))} (${Math.round(Math.min(...values))} to ${Math.round(Math.max(...values))})`;
+  const lines = [...new Set(samples.map(({ situation }) => situation))].flatMap((situation) =>
+    both.flatMap((sink) => {
+      const cells = (['bridge', 'bare SDK'] as const).flatMap((program) => {
+        const found = samples.filter((one) => one.situation === situation && one.program === program);
+        const since = (from: 'at' | 'polled'): number[] =>
+          found.flatMap((one) => {
+            const [began, stored] = [one[from], one[sink]];
+            return began !== null && stored !== null ? [stored - began] : [];
+          });
+        const count = since('at').length;
+        return count === 0 ? ['-', '-', '-'] : [String(count), figures(since('at')), figures(since('polled'))];
+      });
+      return cells[0] === '-' ? [] : [`| ${[`${situation}, to the ${sink}`, ...cells].join(' | ')} |`];
+    }),
+  );
+  return [
+    `Milliseconds, p50 / p99 (lowest to highest), polling once a second; ${machine()}`,
+    '',
+    '| | bridge, events | from the change | from the poll | bare SDK, events | from the change | from the poll |',
+    '|---|---|---|---|---|---|---|',
+    ...lines,
+  ].join('\n');
 }
