@@ -73,6 +73,8 @@ async function onOpenConnections(files: Omit<Place, 'azure'>, events: number): P
     const changes = await azure.call('change', { ...few, sinks: both.filter((one) => one !== other) });
     throttled.push(...labelled(changes, `Preempt, ${other} throttled`));
     await azure.call('throttle', null);
+    // Its pause ends with a record that arrives.
+    await azure.call('change', { ...few, times: 1 });
   }
   await end([bridge]);
   await azure.end();
