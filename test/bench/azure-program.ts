@@ -86,8 +86,7 @@ async function change({ vms, eventType, times, everyMs, sinks }: ChangePlan): Pr
     seen = { hub: seen.hub + texts.hub.length, table: seen.table + texts.table.length };
     for (const one of current.changes)
       for (const sink of sinks)
-        if (texts[sink].some((text) => text.includes(current.eventId) && nameIn(text) === one.vm))
-          one[sink] ??= now;
+        if (texts[sink].some((text) => text.includes(current.eventId) && nameIn(text) === one.vm)) one[sink] ??= now;
   };
 
   const noting = setInterval(note, 1);
