@@ -19,7 +19,7 @@ const rowsOf = (table: string): readonly (readonly string[])[] =>
         .slice(1, -1),
     );
 
-const howTo = 'npm run faults -- --json FILE; node test/faults/page.ts FILE';
+const howTo = 'npm run faults -- --only TEST --json FILE; node test/faults/page.ts FILE';
 
 test('the page lists every fault test, with its title and kind', () => {
   expect(rowsOf(readPart(text, 'tests')), howTo).toEqual(faultTests.map(({ id, title, kind }) => [id, title, kind]));
@@ -76,6 +76,7 @@ test('a page is written from runs: the last one with a test counts, and a test w
   ];
   const page = written(empty.join('\n\n'), runs, [a, b, c], [control]);
   expect(readPart(page, 'runs').split('\n')).toEqual([
+    'to replace',
     '- 2026-02-03 04:05 UTC, 2 rows in 2 minutes, seed 7: 2 cores of a processor, Linux 6.1, Node.js v24.0.0',
     '- 2026-02-03 04:05 UTC, `--full`, 1 rows in 2 minutes, seed 8: 2 cores of a processor, Linux 6.1, Node.js v24.0.0',
     '- 2026-02-03 04:05 UTC, 1 rows in 2 minutes, seed 9: 2 cores of a processor, Linux 6.1, Node.js v24.0.0',
@@ -86,7 +87,17 @@ test('a page is written from runs: the last one with a test counts, and a test w
     [c.id, c.kind, `0 of ${c.cases.full}`, '-', '-', '-', '-', '-', 'not run', '-'],
   ]);
   expect(rowsOf(readPart(page, 'controls'))).toEqual([[control.title, control.test, '4 lost']]);
-  expect(page).not.toContain('to replace');
+  expect(readPart(page, 'tests')).not.toContain('to replace');
+
+  // Later only one of them is run again.
+  const later = written(page, [runOf(10, [resultOf(b.id, 5)])], [a, b, c], [control]);
+  expect(readPart(later, 'runs').split('\n')).toHaveLength(4 + 1);
+  expect(rowsOf(readPart(later, 'results')).map(([id, , , , lost]) => [id, lost])).toEqual([
+    [a.id, '0'],
+    [b.id, '5'],
+    [c.id, '-'],
+  ]);
+  expect(readPart(later, 'controls')).toBe(readPart(page, 'controls'));
 });
 
 test('a page without one of the parts is not written', () => {

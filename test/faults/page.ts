@@ -33,24 +33,30 @@ export function readPart(text: string, name: Part): string {
   return content;
 }
 
-/** The page with its generated parts from these runs; of several runs with a test, the last one counts. */
+/**
+ * The page with its generated parts from these runs; of several runs with a test, the last one counts. What the page says about a test that
+ * none of them has stays.
+ */
 export function written(
   text: string,
   runs: readonly Run[],
   tests: readonly FaultTest[],
   controls: readonly Control[],
 ): string {
+  for (const name of parts) readPart(text, name);
   const contents = {
     tests: testList(tests),
-    runs: runs.map(lineOf).join('\n'),
-    results: resultTable(tests, runs),
-    controls: controlTable(controls, runs),
+    runs: [...(tests.every(({ id }) => lastOf(id, runs)) ? [] : linesOf(text, 'runs')), ...runs.map(lineOf)].join('\n'),
+    results: resultTable(tests, runs, linesOf(text, 'results')),
+    controls: controlTable(controls, runs, linesOf(text, 'controls')),
   };
-  return parts.reduce((before, name) => {
-    readPart(before, name);
-    return before.replace(partOf(name), (_, begin, __, end) => begin + contents[name] + end);
-  }, text);
+  return parts.reduce(
+    (before, name) => before.replace(partOf(name), (_, begin, __, end) => begin + contents[name] + end),
+    text,
+  );
 }
+
+const linesOf = (text: string, name: Part): readonly string[] => readPart(text, name).split('\n').filter(Boolean);
 
 const cell = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|');
 
@@ -67,20 +73,29 @@ const lineOf = ({ at, node, cpu, cores, kernel, full, seed, seconds, results }: 
 const lastOf = (id: string, runs: readonly Run[]): Result | undefined =>
   runs.flatMap(({ results }) => results).findLast(({ test }) => test.id === id);
 
-function resultTable(tests: readonly FaultTest[], runs: readonly Run[]): string {
-  return markdownTable(tests.map((test): Row => lastOf(test.id, runs) ?? { test }));
+function resultTable(tests: readonly FaultTest[], runs: readonly Run[], before: readonly string[]): string {
+  const lines = markdownTable(tests.map((test): Row => lastOf(test.id, runs) ?? { test })).split('\n');
+  const head = lines.splice(0, 2);
+  const kept = (id: string): string | undefined =>
+    lastOf(id, runs) ? undefined : before.find((line) => line.startsWith(`| ${id} |`));
+  return [...head, ...tests.map(({ id }, index) => kept(id) ?? lines[index])].join('\n');
 }
 
-function controlTable(controls: readonly Control[], runs: readonly Run[]): string {
-  const found = (result: Result | undefined): string => {
-    if (result?.ended.how !== 'outcome') return 'not run';
+function controlTable(controls: readonly Control[], runs: readonly Run[], before: readonly string[]): string {
+  const found = (result: Result | undefined, start: string): string => {
+    if (result === undefined)
+      return before.find((line) => line.startsWith(start))?.slice(start.length, -1) ?? 'not run';
+    if (result.ended.how !== 'outcome') return 'the test did not complete';
     const [first = 'not found'] = faultsOf(result.ended.outcome, result.slowdown);
     return verdictOf(result) === 'failed' ? (first.split('\n')[0] ?? '').slice(0, 120) : 'not found';
   };
   return [
     '| planted error | test | what the test reports |',
     '|---|---|---|',
-    ...controls.map(({ id, title, test }) => `| ${cell(title)} | ${test} | ${cell(found(lastOf(id, runs)))} |`),
+    ...controls.map(({ id, title, test }) => {
+      const start = `| ${cell(title)} | ${test} |`;
+      return `${start} ${cell(found(lastOf(id, runs), start)).trim()} |`;
+    }),
   ].join('\n');
 }
 
