@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
+import { dispenseWithOptimizer } from '../process/process-wide.ts';
 import { version } from '../process/version.ts';
 import { type CommandContext, configFileOption, describeVerb, type Verb } from './command-context.ts';
 import { Failure } from './exit-codes.ts';
@@ -17,6 +18,7 @@ export const addRun: Verb = (program, commandContext) => {
 };
 
 async function run(options: { readonly config?: string }, commandContext: CommandContext): Promise<void> {
+  dispenseWithOptimizer();
   const { config, log } = await start(options, commandContext);
   const { runBridge } = await import('../bridge.ts');
   const { inProcesses } = await import('../sender/senders.ts');

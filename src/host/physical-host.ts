@@ -51,8 +51,10 @@ function fromPool(file: string): () => string | null {
   let read: { readonly stamp: string; readonly host: string | null } = { stamp: '', host: null };
   return () => {
     try {
-      const { mtimeMs, size, ino } = statSync(file);
-      const stamp = `${mtimeMs} ${size} ${ino}`;
+      // An error for each poll of a machine without the file would cost a tenth of a poll.
+      const stat = statSync(file, { throwIfNoEntry: false });
+      const stamp = stat === undefined ? '' : `${stat.mtimeMs} ${stat.size} ${stat.ino}`;
+      if (stat === undefined) read = { stamp, host: null };
       if (stamp !== read.stamp) read = { stamp, host: valueInPool(readFileSync(file), hostKey) };
     } catch {
       read = { stamp: '', host: null };
