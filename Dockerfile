@@ -69,7 +69,7 @@ WORKDIR /opt/scheduled-events-bridge
 ENV PATH=/opt/scheduled-events-bridge:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     NODE_COMPILE_CACHE=/opt/scheduled-events-bridge/compile-cache \
     MALLOC_ARENA_MAX=1 \
-    MALLOC_MMAP_THRESHOLD_=16384 \
+    MALLOC_MMAP_THRESHOLD_=32768 \
     SCHEDULED_EVENTS_BRIDGE_HTTP_PORT=9842
 # A number, so that Kubernetes can see that it is not root.
 USER 65532:65532

@@ -64,10 +64,10 @@ const longestStderr = 4096;
 
 /**
  * For glibc's allocator; the unit gives the same to the process that polls. One arena instead of one for each thread, and a mapping of its
- * own for each piece from 16 KB on, so that what V8's compiler frees goes back to the system: a sender that finds no compiled
+ * own for each piece from 32 KB on, so that what V8's compiler frees goes back to the system: a sender that finds no compiled
  * code has 22 MB of anonymous memory instead of 35, one that finds it 22 instead of 23, and starts in the same CPU time (infra/performance.md).
  */
-const frugalAllocator = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '16384' };
+const frugalAllocator = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '32768' };
 
 /** The argument that makes the program a sender; the role follows it. */
 export const senderVerb = 'sender';

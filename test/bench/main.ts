@@ -2,11 +2,13 @@ import { parseArgs } from 'node:util';
 import { decide } from './decide.ts';
 import { drain } from './drain.ts';
 import { fleet } from './fleet/fleet.ts';
-import { footprint } from './footprint.ts';
+import { footprint } from './footprint/footprint.ts';
 import { latency } from './latency.ts';
+import { packageSizes } from './package/package.ts';
 import { page } from './page.ts';
+import { start } from './start/start.ts';
 
-const usage = `npm run bench -- <footprint|page|decide> [--starts 3] [--seconds 20]
+const usage = `npm run bench -- <footprint|start|package|page|decide> [--starts 9] [--seconds 60]
 npm run bench -- latency [--events 200] [--starts 3] [--json FILE]
 npm run bench -- drain [--runs 5] [--records 200000] [--per-event 4,700] [--to hub,table,both] [--node-options=--cpu-prof] [--json FILE]
 npm run bench -- fleet [--vms 1000,10000] [--shards 1] [--only rolling,zone,reboot,spot] [--rules] [--seed 1,2] [--svg FILE]
@@ -15,13 +17,13 @@ npm run bench -- fleet [--vms 1000,10000] [--shards 1] [--only rolling,zone,rebo
 `;
 
 /** `npm run bench -- <name>`: figures of this machine, for people to read; nothing is asserted. */
-const benches = { footprint, page, decide };
+const benches = { footprint, page, decide, start, package: packageSizes };
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
-    starts: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '20' },
+    starts: { type: 'string', default: '9' },
+    seconds: { type: 'string', default: '60' },
     vms: { type: 'string', default: '1000,10000' },
     only: { type: 'string', default: '' },
     svg: { type: 'string' },

@@ -106,7 +106,7 @@ test('the unit and the installer mean the same places', () => {
   for (const name of ['User', 'Group', 'StateDirectory', 'CacheDirectory', 'RuntimeDirectory'])
     expect(valuesOf(name)).toEqual([serviceName]);
   expect(valuesOf('Environment')).toEqual([
-    `NODE_COMPILE_CACHE=%C/${serviceName} MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=16384`,
+    `NODE_COMPILE_CACHE=%C/${serviceName} MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=32768`,
   ]);
   expect(places.cache).toBe(`/var/cache/${serviceName}`);
   expect(fromRoot(placesIn('/image'), placesIn('/image').unit)).toBe(places.unit);
