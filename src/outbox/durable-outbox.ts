@@ -188,7 +188,7 @@ class DurableOutbox implements Outbox {
   }
 
   requests(): readonly FiledRequest[] {
-    const filed = this.#read(({ db }) => unansweredRequests(db)) ?? [];
+    const filed = this.#read((file) => unansweredRequests(file)) ?? [];
     return filed.filter(({ number }) => !this.#buffer.rows.has(answerOf(number)));
   }
 

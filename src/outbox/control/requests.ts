@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { FiledRequest } from '../outbox.ts';
 import { attempt } from '../store/files.ts';
 
@@ -9,18 +9,13 @@ const mostAtOnce = 100;
 const keptMs = 3_600_000;
 const keptRows = 1_000;
 
-/** Of each connection: it is read at every poll, and to compile it takes longer than to run it. */
-const queries = new WeakMap<DatabaseSync, StatementSync>();
-
 /** Oldest first. */
-export function unansweredRequests(db: DatabaseSync): FiledRequest[] {
-  const query = queries.get(db) ?? db.prepare(sql);
-  queries.set(db, query);
-  const rows = query.all(mostAtOnce) as unknown as readonly (FiledRequest & { readonly argument: string })[];
+export function unansweredRequests(db: Pick<DatabaseSync, 'prepare'>): FiledRequest[] {
+  const sql =
+    'SELECT number, verb, argument, requestedAt FROM requests WHERE answeredAt IS NULL ORDER BY number LIMIT ?';
+  const rows = db.prepare(sql).all(mostAtOnce) as unknown as readonly (FiledRequest & { readonly argument: string })[];
   return rows.map((row) => ({ ...row, argument: parsed(row.argument) }));
 }
-
-const sql = 'SELECT number, verb, argument, requestedAt FROM requests WHERE answeredAt IS NULL ORDER BY number LIMIT ?';
 
 /** Files a request in a transaction of its own. @returns its number. */
 export function fileRequest(db: DatabaseSync, verb: string, argument: unknown, at: Date): number {

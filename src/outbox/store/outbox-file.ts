@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { faultPoint } from '../../fault-point.ts';
 import type { LifecycleState } from '../../lifecycle/state.ts';
 import type { PendingQuery, Recovery, SinkProgress, StoredObserver } from '../outbox.ts';
@@ -29,6 +29,7 @@ export class OutboxFile {
   readonly isWritable: boolean;
   readonly #sinkNames: readonly string[];
   readonly #deliveries;
+  readonly #statements = new Map<string, StatementSync>();
   /** Prepared for a file of the present format: one that is only read may be of an earlier one. */
   readonly #writer;
   #state: LifecycleState;
@@ -66,6 +67,13 @@ export class OutboxFile {
 
   get sinks(): ReadonlyMap<string, SinkRow> {
     return this.#sinks;
+  }
+
+  /** For a query of each poll: to compile it takes longer than to run it. */
+  prepare(sql: string): StatementSync {
+    const statement = this.#statements.get(sql) ?? this.db.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
   }
 
   pending(sink: string, query: PendingQuery, without: Iterable<number>): FoundDelivery[] {

@@ -15,6 +15,7 @@ async function run(): Promise<void> {
   process.once('SIGTERM', () => stop.abort());
   const log = await openLog(config.log.level);
   await runBridge({ config, clock: systemClock, log, stop: stop.signal, openSenders: inThisProcess });
+  process.exit(0);
 }
 
 void run();
