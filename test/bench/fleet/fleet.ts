@@ -66,8 +66,8 @@ async function run(options: SimulationOptions, name: string): Promise<Simulation
   return simulation;
 }
 
-const plotOf = ({ title }: Scenario, vms: number, lines: readonly Line[]): string =>
-  connectionsPlot(`${vms.toLocaleString('en-US')} VMs: ${title}`, lines, limits.connections);
+const plotOf = ({ id }: Scenario, vms: number, lines: readonly Line[]): string =>
+  connectionsPlot(`Open connections, ${vms.toLocaleString('en-US')} VMs, scenario ${id}`, lines, limits.connections);
 
 /** Against the documented limits, with a fifth in reserve. `peak` is that of the fullest of the shards. */
 function neededFor(peak: Simulation['peak'], shards: number): Line['needed'] {

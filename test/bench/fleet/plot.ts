@@ -48,6 +48,7 @@ export function connectionsPlot(title: string, lines: readonly Line[], quota: nu
     rule([left, y(0)], [width - right, y(0)], 'class="axis"'),
     rule([left, y(quota)], [width - right, y(quota)], 'class="quota" stroke-dasharray="1 3"'),
     ...[0, quota].map((value) => text(left - 6, y(value) + 4, value.toLocaleString('en-US'), 'text-anchor="end"')),
+    text(width - right, y(quota) - 6, 'a Standard namespace accepts no more', 'text-anchor="end"'),
     ...lines.flatMap(({ name, simulation }, index) => {
       const style = `class="line line${index % styles.length}" stroke-dasharray="${styles[index % styles.length]?.dashes}"`;
       const begin = left + index * 210;
