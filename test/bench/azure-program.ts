@@ -125,3 +125,5 @@ const handlers: Handlers<AzureMethods> = {
 
 const port = parentPort();
 if (port) createCalls(port, handlers);
+// Also where the bench was interrupted.
+process.once('disconnect', () => process.exit());

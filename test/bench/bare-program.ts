@@ -69,3 +69,5 @@ const handlers: Handlers<BareMethods> = {
 
 const port = parentPort();
 if (port) createCalls(port, handlers);
+// Also where the bench was interrupted.
+process.once('disconnect', () => process.exit());

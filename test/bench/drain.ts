@@ -162,7 +162,8 @@ async function byBridge(place: Place, filled: Filled, destinations: readonly Des
   rmSync(home, { recursive: true });
   return {
     ...measured,
-    healthy: changes.flatMap((one) => healthy.flatMap((sink) => afterPoll(one, sink))),
+    // The first one opens the connection.
+    healthy: changes.slice(1).flatMap((one) => healthy.flatMap((sink) => afterPoll(one, sink))),
     late: polls.slice(1).map((at, n) => Math.max(0, at - (polls[n] ?? at) - pollMs)),
   };
 }
