@@ -3,6 +3,7 @@ import { badDisk } from './tests/bad-disk.ts';
 import { blackHoles } from './tests/black-holes.ts';
 import { certificates } from './tests/certificates.ts';
 import { clockJumps } from './tests/clock-jumps.ts';
+import { combinations } from './tests/combinations.ts';
 import { damagedFiles } from './tests/damaged-files.ts';
 import { denied } from './tests/denied.ts';
 import { duplicateBudget } from './tests/duplicate-budget.ts';
@@ -51,6 +52,7 @@ export const faultTests: readonly FaultTest[] = [
   certificates,
   hostileAnswers,
   modelSequences,
+  combinations,
   fuzz,
   idleDay,
   throttling,

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,8 @@ export interface SmallDisk extends Disposable {
   fill(free?: number): void;
   empty(): void;
   mount(how: 'ro' | 'rw'): void;
+  /** Changes its size, so that this many bytes are free. */
+  resize(free: number): void;
 }
 
 /** `inodes`: how many files and folders it takes; default: as many as there is space for. */
@@ -30,6 +32,16 @@ export function mountSmallDisk(megabytes: number, inodes?: number): SmallDisk {
     },
     empty: () => rmSync(filler, { force: true }),
     mount: (how) => execFileSync('mount', ['-o', `remount,${how}`, path], { stdio: 'pipe' }),
+    resize(free) {
+      for (let tries = 5; tries > 0; tries -= 1) {
+        const { blocks, bfree, bsize } = statfsSync(path);
+        const size = (blocks - bfree) * bsize + Math.floor(free);
+        // Refused where more was written meanwhile than it would hold.
+        const { status } = spawnSync('mount', ['-o', `remount,size=${size}`, path]);
+        if (status === 0) return;
+      }
+      throw new Error(`${path} cannot be resized`);
+    },
     [Symbol.dispose]() {
       execFileSync('umount', ['-l', path], { stdio: 'pipe' });
       rmdirSync(path);

@@ -7,10 +7,16 @@ import type { FaultContext } from '../fault-test.ts';
 import { fromSources } from '../sources.ts';
 
 /** Lets this process trust the simulated services. */
-export const trust = ({ ca }: AzureSimulator): void => setDefaultCACertificates([...getCACertificates('default'), ca]);
+export const trust = ({ ca }: Pick<AzureSimulator, 'ca'>): void =>
+  setDefaultCACertificates([...getCACertificates('default'), ca]);
+
+/** Where tokens come from. */
+interface Tokens {
+  readonly imds: Pick<AzureSimulator['imds'], 'url'>;
+}
 
 /** Tokens of the simulator. Microsoft's library keeps the first token host of a process, and here one simulator follows another. */
-export const tokensOf = ({ imds }: AzureSimulator): TokenCredential => ({
+export const tokensOf = ({ imds }: Tokens): TokenCredential => ({
   async getToken(scopes): Promise<AccessToken> {
     const resource = String(scopes).replace(/\/\.default$/, '');
     const query = new URLSearchParams({ 'api-version': '2018-02-01', resource });
@@ -24,7 +30,7 @@ export const tokensOf = ({ imds }: AzureSimulator): TokenCredential => ({
 
 /** All sinks in this process, with the real libraries. */
 export const sendersHere =
-  (context: Pick<FaultContext, 'sources'>, azure: AzureSimulator): OpenSenders =>
+  (context: Pick<FaultContext, 'sources'>, azure: Tokens): OpenSenders =>
   async ({ config, clock, startDue }) => {
     const { createCredential } = await fromSources(context, 'azure/credential.ts');
     const { configuredSinks } = await fromSources(context, 'sinks/registry.ts');
