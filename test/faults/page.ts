@@ -4,7 +4,7 @@ import { root } from '../support/source-tree.ts';
 import type { Control } from './controls.ts';
 import type { FaultTest } from './fault-test.ts';
 import { markdownTable, type Row } from './table.ts';
-import { faultsOf, type Result, verdictOf } from './verdict.ts';
+import { faultsOf, isExcused, type Result, verdictOf } from './verdict.ts';
 
 /** The file that `--json` writes. */
 export interface Run {
@@ -86,6 +86,8 @@ function controlTable(controls: readonly Control[], runs: readonly Run[], before
     if (result === undefined)
       return before.find((line) => line.startsWith(start))?.slice(start.length, -1) ?? 'not run';
     if (result.ended.how !== 'outcome') return 'the test did not complete';
+    const excused = `not found: a longer time was excused, since the machine was ${result.slowdown.toFixed(0)} times slower than idle`;
+    if (verdictOf(result) !== 'failed' && isExcused(result.ended.outcome, result.slowdown)) return excused;
     const [first = 'not found'] = faultsOf(result.ended.outcome, result.slowdown);
     return verdictOf(result) === 'failed' ? (first.split('\n')[0] ?? '').slice(0, 120) : 'not found';
   };
