@@ -12,7 +12,7 @@ import { arrivedAt } from '../fleet/arrived.ts';
 import { type Arrivals, account, readLeft } from './account.ts';
 import type { Bridges } from './bridges.ts';
 import type { Combination } from './draw.ts';
-import type { Reply, Trigger } from './protocol.ts';
+import type { Order, Reply, Trigger } from './protocol.ts';
 
 const vm = 'web_0';
 const markedEvent = 'BADC0DE0-0000-4000-8000-000000000000';
@@ -156,12 +156,10 @@ export class Stage {
     this.#recent = [];
     this.#sawRefusal = false;
     this.#starts += 1;
-    this.#learn(
-      await this.#bridges.order({
-        ...{ kind: 'start', configuration, stateDirectory: this.stateDirectory },
-        ...{ aside: join(this.#folder, 'aside'), tokens: this.azure.imds.url },
-      }),
-    );
+    await this.#order({
+      ...{ kind: 'start', configuration, stateDirectory: this.stateDirectory },
+      ...{ aside: join(this.#folder, 'aside'), tokens: this.azure.imds.url },
+    });
     await this.arm();
   }
 
@@ -170,14 +168,14 @@ export class Stage {
     const trigger = this.endings[0]?.trigger;
     if (!trigger || this.mayArm <= 0) return;
     this.mayArm -= 1;
-    await this.#bridges.order({ kind: 'arm', trigger });
+    await this.#order({ kind: 'arm', trigger });
   }
 
   /** Ends the process as the first of the endings says, and starts the next one. */
   async end(): Promise<void> {
     const [ending] = this.endings;
     if (!ending) return;
-    this.#learn(await this.#bridges.order({ kind: ending.how === 'SIGTERM' ? 'terminate' : 'kill' }));
+    await this.#order({ kind: ending.how === 'SIGTERM' ? 'terminate' : 'kill' });
     await this.#ended(ending.how);
   }
 
@@ -188,11 +186,11 @@ export class Stage {
   }
 
   async terminate(): Promise<void> {
-    this.#learn(await this.#bridges.order({ kind: 'terminate' }));
+    await this.#order({ kind: 'terminate' });
   }
 
   async stepClock(ms: number): Promise<void> {
-    await this.#bridges.order({ kind: 'step clock', ms });
+    await this.#order({ kind: 'step clock', ms });
     this.count('steps of the clock');
   }
 
@@ -200,8 +198,7 @@ export class Stage {
   async advance(seconds: number): Promise<void> {
     for (let left = seconds; left > 0; left -= pollSeconds) {
       this.azure.imds.shiftDate(this.#nowMs - Date.now());
-      const reply = await this.#bridges.order({ kind: 'advance', ms: 1000 * Math.min(left, pollSeconds) });
-      this.#learn(reply);
+      const reply = await this.#order({ kind: 'advance', ms: 1000 * Math.min(left, pollSeconds) });
       this.sample();
       if (!reply.isRunning) await this.#ended(this.endings[0]?.name ?? 'SIGKILL');
     }
@@ -258,7 +255,7 @@ export class Stage {
   async moveDirectory(): Promise<void> {
     if (!existsSync(this.stateDirectory)) return;
     // Until the files are created again, a kill would lose them: the documents say so.
-    await this.#bridges.order({ kind: 'arm', trigger: null });
+    await this.#order({ kind: 'arm', trigger: null });
     renameSync(this.stateDirectory, `${this.stateDirectory}.moved`);
     await this.advance(3 * pollSeconds);
     await this.arm();
@@ -336,6 +333,13 @@ export class Stage {
     }
     await this.beforeRestart();
     await this.start();
+  }
+
+  /** Each reply has what the bridge has logged since the one before, whichever order it answers. */
+  async #order(order: Order): Promise<Reply> {
+    const reply = await this.#bridges.order(order);
+    this.#learn(reply);
+    return reply;
   }
 
   #learn({ nowMs, faults, failure, copies }: Reply): void {
