@@ -1,5 +1,5 @@
 import { createSimulatorData } from './data/simulator-data.ts';
-import { type SimulatedAzure, type SimulatedAzureOptions, startSimulatedAzure } from './events/simulated-azure.ts';
+import type { SimulatedAzure, SimulatedAzureOptions } from './events/simulated-azure.ts';
 import { createSimulatorMachines } from './events/simulator-machines.ts';
 import { paceOfSimulator, type Target } from './target.ts';
 
@@ -7,7 +7,7 @@ import { paceOfSimulator, type Target } from './target.ts';
 export function createSimulatorTarget(options: SimulatedAzureOptions = {}): Target {
   let starting: Promise<SimulatedAzure> | null = null;
   const start = (): Promise<SimulatedAzure> => {
-    starting ??= startSimulatedAzure(options);
+    starting ??= import('./events/simulated-azure.ts').then(({ startSimulatedAzure }) => startSimulatedAzure(options));
     return starting;
   };
   const machines = createSimulatorMachines(start);

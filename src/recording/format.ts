@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 /**
  * A recording is a file of JSON lines: a header, then one line for each change of what the endpoint answered. A change is
  * written when it is seen, so a recording whose recorder was killed can be replayed. This file is all that the bridge, which records, and the
@@ -66,6 +68,13 @@ export function isDocument(value: unknown): value is RecordedDocument {
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Whether a second poll gave nothing new. Of errors only the status counts, since their text may hold a time or an id. */
+export function isSame(one: RecordedAnswer, other: RecordedAnswer): boolean {
+  if ('document' in one && 'document' in other) return isDeepStrictEqual(one.document, other.document);
+  if ('answer' in one && 'answer' in other) return one.answer.status === other.answer.status;
+  return 'failure' in one && 'failure' in other && one.failure.kind === other.failure.kind;
 }
 
 export function writeHeader({ begunAt, ...rest }: Header): string {

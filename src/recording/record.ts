@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import { apiVersion, type Endpoint } from './endpoint.ts';
-import { type Change, type Header, type RecordedAnswer, writeChange, writeHeader } from './format.ts';
+import { type Change, type Header, isSame, type RecordedAnswer, writeChange, writeHeader } from './format.ts';
 
 const timeoutMs = 10_000;
 /** The first poll turns the feature on and may take two minutes. */
@@ -50,11 +49,4 @@ export async function record(options: RecordOptions): Promise<number> {
     await sleep(Math.max(0, intervalMs - (performance.now() - polledMs)), undefined, { signal }).catch(() => {});
     if (signal.aborted) return changes;
   }
-}
-
-/** Whether a second poll gave nothing new. Of errors only the status counts, since their text may hold a time or an id. */
-export function isSame(one: RecordedAnswer, other: RecordedAnswer): boolean {
-  if ('document' in one && 'document' in other) return isDeepStrictEqual(one.document, other.document);
-  if ('answer' in one && 'answer' in other) return one.answer.status === other.answer.status;
-  return 'failure' in one && 'failure' in other && one.failure.kind === other.failure.kind;
 }

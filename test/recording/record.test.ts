@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { readRecording } from '../../src/azure-simulator/recording/read-recording.ts';
 import type { Endpoint } from '../../src/recording/endpoint.ts';
-import type { RecordedAnswer } from '../../src/recording/format.ts';
-import { isSame, record } from '../../src/recording/record.ts';
+import { isSame, type RecordedAnswer } from '../../src/recording/format.ts';
+import { record } from '../../src/recording/record.ts';
 
 const document = (incarnation: number): RecordedAnswer => ({
   document: { DocumentIncarnation: incarnation, Events: [] },

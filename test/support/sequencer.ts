@@ -11,6 +11,12 @@ const seconds: Readonly<Record<string, number>> = {
   'kql/alerts/on-call': 12,
   'kql/queries/faults': 12,
   'infra/workbooks/queries': 12,
+  'infra/acceptance/whole-run/complete': 150,
+  'infra/acceptance/whole-run/simulator': 70,
+  'infra/acceptance/whole-run/every-last-step': 60,
+  'infra/acceptance/whole-run/every-needed-step': 50,
+  'infra/acceptance/whole-run/data-steps': 40,
+  'infra/acceptance/whole-run/interruptions': 20,
 };
 /** Expected time of a file that has not run here before, in milliseconds. */
 function expectedMs({ moduleId }: TestSpecification): number {

@@ -197,13 +197,26 @@ interface Sarif {
   }[];
 }
 
+/** Each call takes seconds, and most of them one core. */
+const compiledAtATime = 4;
+
+/** Works through a list, so many at a time, each in its turn. Rejects with the first error. */
+async function atATime<T>(most: number, list: readonly T[], work: (one: T) => Promise<unknown>): Promise<void> {
+  const left = list.values();
+  await Promise.all(
+    Array.from({ length: most }, async () => {
+      for (const one of left) await work(one);
+    }),
+  );
+}
+
 const compile: Step = {
   ...readOnly,
   id: 'compile',
   title: 'compile every template, module and parameter file, and read the warnings',
   rights: [],
   needs: ['login'],
-  minutes: 4,
+  minutes: 2,
   proves: ['bicep-compiles'],
   commands: () => [
     ...templateFiles().flatMap((file) => [buildTemplate(file), lintTemplate(file)]),
@@ -222,16 +235,17 @@ const compile: Step = {
         return null;
       }
     };
-    for (const file of templateFiles()) {
+    await atATime(compiledAtATime, templateFiles(), async (file) => {
       await call(file, buildTemplate(join(root, file)));
       const answer = (await call(file, lintTemplate(join(root, file)))) as Sarif | null | undefined;
       if (answer?.runs === undefined) isLinted = false;
       for (const { ruleId, message } of answer?.runs?.flatMap(({ results }) => results ?? []) ?? []) {
         warnings.push(`${file}: ${ruleId}: ${message?.text}`);
       }
-    }
-    for (const file of parameterFiles()) await call(file, buildParameters(join(root, file)));
-    const problems = [...refused, ...warnings];
+    });
+    await atATime(compiledAtATime, parameterFiles(), (file) => call(file, buildParameters(join(root, file))));
+    // In the order of the files, whichever was compiled first.
+    const problems = [...refused.toSorted(), ...warnings.toSorted()];
     const file = save('compile.txt', problems.map((line) => `${line}\n`).join(''));
     if (problems.length > 0 || isLinted) {
       report({
@@ -244,7 +258,7 @@ const compile: Step = {
         file,
       });
     }
-    if (refused.length > 0) throw new Error(`Bicep refuses ${refused.length} files, the first one ${refused[0]}`);
+    if (refused.length > 0) throw new Error(`Bicep refuses ${refused.length} files, the first one ${problems[0]}`);
     say(`${templateFiles().length} templates and ${parameterFiles().length} parameter files compile`);
   },
 };

@@ -1,12 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EventHubConsumerClient } from '@azure/event-hubs';
-import { AzureCliCredential } from '@azure/identity';
 import { AzError } from '../az.ts';
 import { assignRole } from '../azure/commands.ts';
 import { foundBy, type PlatformFound } from '../azure/found.ts';
 import type { CreateTarget, DestinationFault, Destinations, QueryResult } from '../target.ts';
-import { shareTokens } from './cli-credential.ts';
+import { azureCliTokens } from './cli-credential.ts';
 import { listRoleAssignments, queryWorkspace, type RoleAt, removeRoleAssignment } from './commands.ts';
 import type { DataHalf } from './data-half.ts';
 import { QueryError, queryErrorIn, readQueryAnswer } from './query-answer.ts';
@@ -22,7 +20,7 @@ const restoreMinutes = 5;
  * account needs the rights that the step `data-rights` gives it.
  */
 export function createAzureData({ run, az, found, say }: Parameters<CreateTarget>[0]): DataHalf {
-  const tokens = shareTokens(new AzureCliCredential());
+  const tokens = azureCliTokens();
   const tokenFor = (audience: keyof typeof audiences) => tokens.getToken(`${audiences[audience]}/.default`);
   const credential = { getToken: () => tokenFor('hub') };
   const closed = new AbortController();
@@ -87,6 +85,7 @@ export function createAzureData({ run, az, found, say }: Parameters<CreateTarget
 
   return {
     async readHub(since) {
+      const { EventHubConsumerClient } = await import('@azure/event-hubs');
       const { fullyQualifiedNamespace, eventHubName } = platform().settings;
       const client = new EventHubConsumerClient('$Default', fullyQualifiedNamespace, eventHubName, credential);
       try {

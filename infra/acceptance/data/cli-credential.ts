@@ -5,6 +5,15 @@ import type { AccessToken, TokenCredential } from '@azure/identity';
 const marginMs = 2 * 60_000;
 const retryMs = [1_000, 3_000, 10_000];
 
+/** Tokens of the account that is logged in with the Azure CLI. Its library takes longer to load than a plan takes to print. */
+export const azureCliTokens = (): ReturnType<typeof shareTokens> =>
+  shareTokens({
+    async getToken(scope) {
+      const { AzureCliCredential } = await import('@azure/identity');
+      return await new AzureCliCredential().getToken(scope);
+    },
+  });
+
 /**
  * Tokens of the Azure CLI, one call at a time, and each for as long as it is valid: a call that reads the CLI's file of tokens while another one
  * writes it fails as without a login, and is made again.

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EventHubProducerClient } from '@azure/event-hubs';
 import type { TokenCredential } from '@azure/identity';
 import { classify } from '../../../src/azure/errors.ts';
 import { destinationOf, type EventHubsConfig } from '../../../src/sinks/event-hubs/config.ts';
 import type { Failure } from '../../../src/sinks/sink.ts';
-import { type Hub, openHub } from '../../../src/tail/hub.ts';
+import type { Hub, HubOptions } from '../../../src/tail/hub.ts';
 import type { Step, StepContext, StepOptions } from '../step.ts';
 import type { Destinations } from '../target.ts';
 import { verdictOnName, verdictOnReaders, verdictOnThrottling } from './hub-verdicts.ts';
@@ -70,8 +69,13 @@ const configOf = ({ hub }: Destinations, changed: Partial<EventHubsConfig> = {})
 
 const credentialOf = ({ token }: Destinations): TokenCredential => ({ getToken: () => token('hub') });
 
+/** Loads the library of the hub, which takes longer than everything else that a plan needs. */
+const openHub = async (options: HubOptions, signal: AbortSignal): Promise<Hub> =>
+  (await import('../../../src/tail/hub.ts')).openHub(options, signal);
+
 /** A client without attempts of its own, and the classification of its errors by the sink. */
-function openProducer(destinations: Destinations, changed: Partial<EventHubsConfig> = {}) {
+async function openProducer(destinations: Destinations, changed: Partial<EventHubsConfig> = {}) {
+  const { EventHubProducerClient } = await import('@azure/event-hubs');
   const config = configOf(destinations, changed);
   const { connectionString, fullyQualifiedNamespace, eventHubName } = config;
   const options = { retryOptions: { maxRetries: 0, timeoutInMs: 20_000 } };
@@ -84,7 +88,7 @@ function openProducer(destinations: Destinations, changed: Partial<EventHubsConf
 
 async function refuseName(context: StepContext): Promise<void> {
   const { target, signal, say, save } = context;
-  const { client, failureOf } = openProducer(await target.destinations(), { eventHubName: 'no-such-hub' });
+  const { client, failureOf } = await openProducer(await target.destinations(), { eventHubName: 'no-such-hub' });
   const failure = await client
     .createBatch({ abortSignal: signal })
     .then(() => null, failureOf)
@@ -176,7 +180,7 @@ const recoverySeconds = 60;
 
 async function throttleHub(context: StepContext): Promise<void> {
   const { target, signal, say, measure, report } = context;
-  const { client, failureOf } = openProducer(await target.destinations());
+  const { client, failureOf } = await openProducer(await target.destinations());
   const send = async (body: Buffer): Promise<Failure | null> => {
     try {
       await client.sendBatch([{ body }], { abortSignal: signal });

@@ -94,7 +94,7 @@ async function compareQueries(
   queries: readonly ShippedQuery[],
   first: WorkspaceRows,
 ): Promise<{ readonly outcomes: readonly QueryOutcome[]; readonly isStable: boolean }> {
-  const engine = openEngine();
+  const engine = await openEngine();
   const outcomes = new Map<ShippedQuery, QueryOutcome>();
   let rows = first;
   let left = queries;

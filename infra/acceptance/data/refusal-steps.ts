@@ -1,5 +1,4 @@
 import { streams } from '../../../src/azure-simulator/cli/streams.ts';
-import { startAzureSimulator } from '../../../src/azure-simulator/index.ts';
 import type { Step, StepContext, StepOptions } from '../step.ts';
 import type { Destinations, QueryResult } from '../target.ts';
 import {
@@ -118,6 +117,7 @@ async function askSimulator(
   mark: string,
   query: string,
 ): Promise<{ readonly answers: readonly RefusalAnswer[]; readonly rows: QueryResult['rows'] }> {
+  const { startAzureSimulator } = await import('../../../src/azure-simulator/index.ts');
   const azure = await startAzureSimulator({ ruleId: logs.ruleId, eventHubName: hub.eventHubName, streams });
   try {
     const answers = await sendCases(cases, simulatorDestinations(azure), mark);

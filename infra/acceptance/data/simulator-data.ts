@@ -1,4 +1,3 @@
-import { EventHubConsumerClient } from '@azure/event-hubs';
 import type { AzureSimulator } from '../../../src/azure-simulator/index.ts';
 import type { DestinationFault, Destinations } from '../target.ts';
 import type { DataHalf } from './data-half.ts';
@@ -16,6 +15,7 @@ export function createSimulatorData(start: () => Promise<AzureSimulator>): DataH
   const closed = new AbortController();
   return {
     async readHub(since) {
+      const { EventHubConsumerClient } = await import('@azure/event-hubs');
       const { connectionString, eventHubName } = (await start()).eventHubs;
       const client = new EventHubConsumerClient('$Default', connectionString, eventHubName);
       try {
@@ -24,7 +24,7 @@ export function createSimulatorData(start: () => Promise<AzureSimulator>): DataH
         await client.close();
       }
     },
-    query: async (text) => runLocally(openEngine(), text, rowsOf(await start()), new Date()),
+    query: async (text) => runLocally(await openEngine(), text, rowsOf(await start()), new Date()),
     async breakDestination(fault) {
       const azure = await start();
       const { breakIt, repair } = faults[fault];

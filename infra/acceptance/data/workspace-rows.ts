@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import columns from '../../../bicep/schema/columns.json' with { type: 'json' };
-import { type Cell, type ExecuteOptions, type GivenRow, type Kql, openKql } from '../../../test/tools/kql/index.ts';
+import type { Cell, ExecuteOptions, GivenRow, Kql } from '../../../test/tools/kql/index.ts';
 import stubs from '../../../test/tools/kql/stub-tables.json' with { type: 'json' };
 import type { QueryResult } from '../target.ts';
 
@@ -35,7 +35,10 @@ export const noRows: WorkspaceRows = Object.fromEntries(
 );
 
 /** The engine of the tests, with the stored functions. What it has bound it keeps for the process. */
-export const openEngine = (): Kql => openKql({ functionsFrom: [join(import.meta.dirname, '../../kql/functions')] });
+export async function openEngine(): Promise<Kql> {
+  const { openKql } = await import('../../../test/tools/kql/index.ts');
+  return openKql({ functionsFrom: [join(import.meta.dirname, '../../kql/functions')] });
+}
 
 /** Runs a query over rows at one time. Throws what the engine refuses. */
 export function runLocally(kql: Kql, query: string, tables: ExecuteOptions['tables'], now: Date): QueryResult {

@@ -1,5 +1,4 @@
-import { type Change, isObject, type RecordedAnswer, writeChange } from '../../../src/recording/format.ts';
-import { isSame } from '../../../src/recording/record.ts';
+import { type Change, isObject, isSame, type RecordedAnswer, writeChange } from '../../../src/recording/format.ts';
 
 /**
  * One recording from several of one VM, in the order in which they were begun: `record` writes a new file at each start, so a VM that restarts

@@ -6,7 +6,9 @@ import { bridgeConfiguration } from '../../../src/azure-simulator/cli/addresses.
 import { type BridgeProcess, createBridgeProcess } from '../../../src/azure-simulator/demo/bridge-process.ts';
 import { guidOf } from '../../../src/azure-simulator/guid-of.ts';
 import type { AzureSimulator, ImdsSimulator } from '../../../src/azure-simulator/index.ts';
+import { systemClock } from '../../../src/clock.ts';
 import { configFileVariable } from '../../../src/config/read-config.ts';
+import { askService } from '../../../src/health/status-client.ts';
 import type { Machine } from '../target.ts';
 import { joinRecordings } from './join-recordings.ts';
 
@@ -90,9 +92,8 @@ export function createSimulatedVm({ machine, imds, azure, program, directory }: 
   const environment = { ...env, [configFileVariable]: configFile };
   const run = (args: readonly string[]) => runProgram(program, args, environment);
   const hasDocument = async (): Promise<boolean> => {
-    const { stdout } = await run(['status', '--json']);
-    const { service } = JSON.parse(stdout) as { service?: { poll?: { documentAgeSeconds?: number | null } } };
-    return typeof service?.poll?.documentAgeSeconds === 'number';
+    const answer = await askService(join(directory, 'state'), systemClock);
+    return answer.kind === 'answered' && typeof answer.snapshot.poll.documentAgeSeconds === 'number';
   };
   const record = async (): Promise<void> => {
     state.recordings += 1;

@@ -76,7 +76,8 @@ function serveBicep(path: string) {
     socket.on('data', (part: Buffer) => {
       received = Buffer.concat([received, part]);
       if (received.length < 4 || received.length < 4 + received.readUInt32BE()) return;
-      const { args, cwd } = JSON.parse(received.subarray(4).toString());
+      const [cwd = '', count, ...words] = received.subarray(4).toString().split('\0');
+      const args = words.slice(0, Number(count));
       try {
         socket.end(`\0${bicep(project, args, cwd)}`);
       } catch (error) {

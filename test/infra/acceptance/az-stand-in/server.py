@@ -8,10 +8,10 @@ two polls of an operation are shortened.
 """
 
 import array
+import gc
 import hashlib
 import importlib
 import io
-import json
 import logging
 import os
 import select
@@ -39,7 +39,7 @@ LONGEST_WAIT = 0.05
 
 
 def receive(connection):
-    """The message of a client, and its standard input, output and error."""
+    """The folder, arguments and environment of a client, and its standard input, output and error."""
     fds = array.array("i")
     first, ancillary, _flags, _address = connection.recvmsg(4, socket.CMSG_SPACE(3 * fds.itemsize))
     for level, kind, data in ancillary:
@@ -52,7 +52,10 @@ def receive(connection):
         if not part:
             raise EOFError
         text += part
-    return json.loads(text), fds
+    cwd, count, *rest = text.split(b"\0")
+    args = [os.fsdecode(word) for word in rest[: int(count)]]
+    env = dict(os.fsdecode(variable).split("=", 1) for variable in rest[int(count) :])
+    return os.fsdecode(cwd), args, env, fds
 
 
 def end_with_client(connection):
@@ -116,20 +119,20 @@ def with_memory(args):
 
 def carry_out(connection, known):
     """One call. Returns the modules that it had to import."""
-    message, fds = receive(connection)
+    cwd, args, env, fds = receive(connection)
     os.setpgid(0, 0)
     for number, fd in enumerate(fds):
         os.dup2(fd, number)
         os.close(fd)
-    os.chdir(message["cwd"])
+    os.chdir(cwd)
     os.environ.clear()
-    os.environ.update({**message["env"], **SETTINGS})
+    os.environ.update({**env, **SETTINGS})
     threading.Thread(target=end_with_client, args=[connection], daemon=True).start()
-    replace_transport(message["env"]["AZ_STAND_IN"])
+    replace_transport(env["AZ_STAND_IN"])
     # Those of this process were made for its own output.
     for name in (None, "cli", "azure"):
         logging.getLogger(name).handlers.clear()
-    code = with_memory(message["args"]) if message["args"][:1] == ["bicep"] else invoke(message["args"])
+    code = with_memory(args) if args[:1] == ["bicep"] else invoke(args)
     sys.stdout.flush()
     sys.stderr.flush()
     connection.sendall(bytes([code or 0]))
@@ -173,7 +176,10 @@ def main(path):
         if listener in ready:
             connection, _address = listener.accept()
             known = set(sys.modules)
+            # A collection would touch, and so copy, every page of this process.
+            gc.freeze()
             if os.fork() == 0:
+                gc.disable()
                 listener.close()
                 # A write of this size is not mixed with those of other processes.
                 for names in batched(carry_out(connection, known), 30):

@@ -23,7 +23,8 @@ describe.skipIf(missing !== null)('a run in which every step fails that no other
       isHasty: true,
     });
     subscription.azure.intercept(refusing(last));
-    const run = subscription.begin('--windows');
+    // It compiles 40 files, which has nothing to do with the failures of others.
+    const run = subscription.begin('--windows', '--without', 'compile');
     expect([await run.exitCode, run.output()]).toEqual([4, expect.stringContaining('Nothing is left')]);
     const { steps, cleanUp, assumptions } = subscription.report();
     const failed = steps.filter(({ outcome }) => outcome?.result === 'failed');
