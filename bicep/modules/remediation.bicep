@@ -33,7 +33,7 @@ resource remediation 'Microsoft.PolicyInsights/remediations@2024-10-01' = [
       resourceDiscoveryMode: 'ExistingNonCompliant'
       resourceCount: 50000
       parallelDeployments: parallelDeployments
-      // assumption: policy-failure-threshold
+      // assumption: policy-failure-threshold, policy-insights-provider
       // A share from 0 to 1, although the type is an integer: the task stops when more than a tenth has failed.
       failureThreshold: {
         percentage: json('0.1')

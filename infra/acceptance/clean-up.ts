@@ -204,6 +204,7 @@ interface Deployment {
   readonly correlationId: string | null;
 }
 
+// assumption: deploy-nested-records
 /** The records of a run in the subscription: those that it has named, and those of modules, which Bicep names and which have no tags. */
 function deploymentsOf(runId: string, all: readonly Deployment[]) {
   const own = all.filter(({ name }) => name.startsWith(namesOf({ id: runId }).deployment('')));

@@ -1,4 +1,5 @@
 import type { BridgeSettings } from '../../bridge-configuration.ts';
+import { listDeployments } from '../commands.ts';
 import type { Step, StepContext } from '../step.ts';
 import {
   createGroup,
@@ -78,7 +79,7 @@ export const platform: Step = {
   rights: ['Contributor on the subscription', 'Role Based Access Control Administrator on the subscription'],
   cost: forPlatform(),
   minutes: 15,
-  proves: ['alert-metrics-of-rules', 'alert-unvalidated', 'bicep-existing-resource'],
+  proves: ['alert-metrics-of-rules', 'alert-unvalidated', 'bicep-existing-resource', 'deploy-nested-records'],
   run: async (context) => {
     const { run, found, report, say } = context;
     const names = namesOf(run);
@@ -104,6 +105,7 @@ export const platform: Step = {
       file: before.file,
     });
     found.set('platform', await platformFrom(context, outputs));
+    await verifyRecords(context, template.name);
     await verifyTables(context);
     await verifyAlerts(context, outputs.alertNames as readonly string[]);
   },
@@ -157,6 +159,20 @@ async function platformFrom(
     queryPackResourceId: String(outputs.queryPackResourceId),
     alertNames: outputs.alertNames as readonly string[],
   };
+}
+
+/** `main.bicep` deploys `content.bicep` to the subscription: a record of its own, which the clean-up finds by what it has in common. */
+async function verifyRecords({ az, run, report, save }: StepContext, deployment: string): Promise<void> {
+  const records = (await az.call(listDeployments(run))) as readonly { name: string; correlationId: string | null }[];
+  const own = records.find(({ name }) => name === deployment)?.correlationId ?? null;
+  const related = records.filter((one) => own !== null && one.correlationId === own);
+  const isSeen = related.some(({ name }) => /^content/i.test(name));
+  report({
+    assumption: 'deploy-nested-records',
+    verdict: isSeen ? 'proven' : 'refuted',
+    evidence: `Of ${records.length} records of deployments to the subscription, these have the correlation id of ${deployment}: ${related.map(({ name }) => name).join(', ') || 'none'}.`,
+    file: save('deployments.json', `${JSON.stringify(related, null, 2)}\n`),
+  });
 }
 
 async function verifyTables({ az, run, save }: StepContext): Promise<void> {

@@ -24,6 +24,14 @@ const replies: readonly Reply[] = [
       properties: { outputs: Object.fromEntries(Object.entries(outputs).map(([name, value]) => [name, { value }])) },
     },
   },
+  {
+    to: 'deployment sub list',
+    with: [
+      { name: 'seb-k3x2ab-platform', correlationId: 'of-the-run' },
+      { name: 'content-ahq3v6x4tdrce', correlationId: 'of-the-run' },
+      { name: 'content-of-others', correlationId: 'of-others' },
+    ],
+  },
   // https://learn.microsoft.com/rest/api/loganalytics/workspaces/get
   { to: 'workspace show', with: { customerId: '77777777-7777-4777-8777-777777777777' } },
   // https://learn.microsoft.com/rest/api/loganalytics/tables/get
@@ -65,6 +73,7 @@ test('platform is previewed, deployed in its smallest form, and found', async ()
   expect(findings.map(({ assumption, verdict }) => `${assumption} ${verdict}`)).toEqual([
     'bicep-existing-resource proven',
     'alert-unvalidated proven',
+    'deploy-nested-records proven',
     'alert-metrics-of-rules proven',
   ]);
 });
@@ -84,6 +93,19 @@ test.for<[string, Reply, string]>([
   const first = reply.to === 'workspace table show' ? replies.filter(({ to }) => to !== reply.to) : replies;
   const { context } = createContext([reply, ...first], { login });
   await expect(platform.run(context)).rejects.toThrow(message);
+});
+
+test.for([
+  ['records of modules have ids of their own', 'of-the-module'],
+  ['they have none', null],
+] as const)('platform refutes, where %s, that the clean-up finds them', async ([, correlationId]) => {
+  const listed = [
+    { name: 'seb-k3x2ab-platform', correlationId: correlationId && 'of-the-run' },
+    { name: 'content-ahq3v6x4tdrce', correlationId },
+  ];
+  const { context, findings } = createContext([{ to: 'deployment sub list', with: listed }, ...replies], { login });
+  await platform.run(context);
+  expect(findings.find(({ assumption }) => assumption === 'deploy-nested-records')?.verdict).toBe('refuted');
 });
 
 test('platform proves nothing where the deployment fails', async () => {
