@@ -9,7 +9,7 @@ export const createAzureTarget = (
   { pace = paceOfAzure, ...tools }: Pick<AzureTools, 'sleep'> & { readonly pace?: Pace } = toolsHere,
 ): Target => {
   const machines = createAzureMachines(context, tools);
-  const data = createAzureData(context);
+  const data = createAzureData(context, tools);
   return {
     kind: 'azure',
     pace,

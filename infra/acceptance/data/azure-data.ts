@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { AzError } from '../az.ts';
 import { assignRole } from '../azure/commands.ts';
 import { foundBy, type PlatformFound } from '../azure/found.ts';
+import { type AzureTools, toolsHere } from '../azure/tools.ts';
 import type { CreateTarget, DestinationFault, Destinations, QueryResult } from '../target.ts';
 import { azureCliTokens } from './cli-credential.ts';
 import { listRoleAssignments, queryWorkspace, type RoleAt, removeRoleAssignment } from './commands.ts';
 import type { DataHalf } from './data-half.ts';
 import { QueryError, queryErrorIn, readQueryAnswer } from './query-answer.ts';
-import { readHub } from './read-hub.ts';
+import { oncePermitted, readHub } from './read-hub.ts';
 import { throttleRule } from './throttle-rule.ts';
 
 const audiences = { hub: 'https://eventhubs.azure.net', logs: 'https://monitor.azure.com' } as const;
@@ -19,7 +20,10 @@ const restoreMinutes = 5;
  * Reads the hub and the workspace of the run with the account that is logged in with the Azure CLI, and changes the roles of the bridges. The
  * account needs the rights that the step `data-rights` gives it.
  */
-export function createAzureData({ run, az, found, say }: Parameters<CreateTarget>[0]): DataHalf {
+export function createAzureData(
+  { run, az, found, say }: Parameters<CreateTarget>[0],
+  tools: Pick<AzureTools, 'sleep'> = toolsHere,
+): DataHalf {
   const tokens = azureCliTokens();
   const tokenFor = (audience: keyof typeof audiences) => tokens.getToken(`${audiences[audience]}/.default`);
   const credential = { getToken: () => tokenFor('hub') };
@@ -84,7 +88,7 @@ export function createAzureData({ run, az, found, say }: Parameters<CreateTarget
   }
 
   return {
-    async readHub(since) {
+    readHub: oncePermitted({ say, signal: closed.signal }, tools, async (since: Date) => {
       const { EventHubConsumerClient } = await import('@azure/event-hubs');
       const { fullyQualifiedNamespace, eventHubName } = platform().settings;
       const client = new EventHubConsumerClient('$Default', fullyQualifiedNamespace, eventHubName, credential);
@@ -93,7 +97,7 @@ export function createAzureData({ run, az, found, say }: Parameters<CreateTarget
       } finally {
         await client.close();
       }
-    },
+    }),
     query,
     breakDestination: (fault) => faults[fault](),
     destinations,

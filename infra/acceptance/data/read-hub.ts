@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventHubConsumerClient, ReceivedEventData } from '@azure/event-hubs';
 import { parseEventData } from '../../../src/consumer/parse.ts';
+import { type AzureTools, retry } from '../azure/tools.ts';
+import type { StepContext } from '../step.ts';
 import type { EnqueuedRecord } from '../target.ts';
 
 /** For all partitions. */
@@ -21,6 +23,31 @@ export async function readHub(
   const read = await Promise.all(partitionIds.map((id) => readPartition(client, id, since, signal)));
   return read.flat();
 }
+
+// assumption: role-takes-effect
+/** Reads that wait, until the first of them succeeds, for the role that the deployment of the platform has given the account. */
+export function oncePermitted<T extends readonly unknown[], R>(
+  context: Pick<StepContext, 'say' | 'signal'>,
+  tools: Pick<AzureTools, 'sleep'>,
+  read: (...given: T) => Promise<R>,
+): (...given: T) => Promise<R> {
+  const patience = { what: 'the role of the account on the event hub', everySeconds: 30, limitMinutes: 30 };
+  let isPermitted = false;
+  return async (...given) => {
+    const result = await retry(
+      context,
+      tools,
+      patience,
+      () => read(...given),
+      (error) => !isPermitted && isRefused(error),
+    );
+    isPermitted = true;
+    return result;
+  };
+}
+
+/** How the library names `amqp:unauthorized-access`. */
+const isRefused = (error: unknown): boolean => (error as { readonly code?: unknown }).code === 'UnauthorizedError';
 
 async function readPartition(
   client: EventHubConsumerClient,

@@ -15,8 +15,8 @@ const times: readonly DifferenceKind[] = ['notice', 'time-to-start', 'time-to-en
 /** In everything but times: of a play on this kind of target, and its twin on a simulator. None where one side has no recording. */
 export function differencesOf(kind: Target['kind'], played: Played, twin: Played): readonly PlayDifference[] {
   const [one, other] = [
-    kind === 'azure' ? playOf(played) : withoutTimeouts(playOf(played)),
-    withoutTimeouts(playOf(twin)),
+    kind === 'azure' ? playOf(played) : withoutMissedPolls(playOf(played)),
+    withoutMissedPolls(playOf(twin)),
   ];
   return one === null || other === null ? [] : compare(one, other).filter(({ kind }) => !times.includes(kind));
 }
@@ -39,13 +39,20 @@ export function timeDifferencesOf(
   return compare(azure, { recording, records: [] }).filter(({ kind }) => times.includes(kind));
 }
 
-/** The simulator answers every poll: one that took too long shows only that this machine is busy. */
-const withoutTimeouts = (play: Play | null): Play | null => {
+/** The simulator answers every poll: one that took too long, or that a bridge missed, shows only that this machine is busy. */
+const withoutMissedPolls = (play: Play | null): Play | null => {
   if (play === null) return null;
   const { changes } = play.recording;
   const answered = changes.filter(({ seen }) => !('failure' in seen && seen.failure.kind === 'no-answer'));
-  return { ...play, recording: { ...play.recording, changes: answered } };
+  const records = play.records.map((record) => ({ ...record, evidence: record.evidence.flatMap(asSeenInTime) }));
+  return { recording: { ...play.recording, changes: answered }, records };
 };
+
+/** A word of evidence as it would be without a gap between two polls. */
+function asSeenInTime(word: string): readonly string[] {
+  if (word === 'present-at-first-look') return ['said-by-azure'];
+  return word === 'observation-gap' ? [] : [word];
+}
 
 /** Null without a recording, and for one that cannot be read: `saveRecording` says why. */
 function playOf({ recording, records }: Played): Play | null {

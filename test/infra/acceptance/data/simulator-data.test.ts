@@ -1,5 +1,6 @@
 import { EventHubProducerClient } from '@azure/event-hubs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { oncePermitted } from '../../../../infra/acceptance/data/read-hub.ts';
 import { createSimulatorData, simulatorDestinations } from '../../../../infra/acceptance/data/simulator-data.ts';
 import { throttleRule } from '../../../../infra/acceptance/data/throttle-rule.ts';
 import { streams } from '../../../../src/azure-simulator/cli/streams.ts';
@@ -50,6 +51,24 @@ describe('the records of a hub', () => {
       all.toSorted((one, other) => one.enqueuedAt.getTime() - other.enqueuedAt.getTime()).at(-1)?.enqueuedAt ??
       new Date();
     expect(await data().readHub(last)).toEqual([]);
+  });
+
+  test('are read once the role of the account is known, and a refusal after that is an error', async () => {
+    const slept: number[] = [];
+    const said: string[] = [];
+    const sleep = async (seconds: number): Promise<void> => {
+      slept.push(seconds);
+      azure.eventHubs.fault(null);
+    };
+    const context = { say: (line: string) => void said.push(line), signal: new AbortController().signal };
+    const read = oncePermitted(context, { sleep }, data().readHub);
+    azure.eventHubs.fault('unauthorized');
+    expect((await read(new Date(0))).length).toBeGreaterThan(0);
+    expect([slept, said]).toEqual([[30], ['waiting for the role of the account on the event hub, up to 30 minutes']]);
+    azure.eventHubs.fault('unauthorized');
+    await expect(read(new Date(0))).rejects.toThrow(/Unauthorized/i);
+    azure.eventHubs.fault(null);
+    expect(slept).toEqual([30]);
   });
 
   test('that claim to be a record and are none are an error', async () => {

@@ -56,6 +56,22 @@ test('a poll without an answer in time is a difference only in Azure', () => {
   expect(differencesOf('simulator', broken, calm)).toMatchObject([{ kind: 'answers' }]);
 });
 
+test('evidence of a gap between two polls is a difference only in Azure', () => {
+  const calm = played(900, 910, 1215);
+  const evidence = { Scheduled: ['present-at-first-look'], Started: ['said-by-azure', 'observation-gap'] } as const;
+  const busy: Played = {
+    ...calm,
+    records: calm.records.map((one) => {
+      const { phase } = one.record;
+      const changed = phase === 'Scheduled' || phase === 'Started' ? [...evidence[phase]] : one.record.evidence;
+      return { ...one, record: { ...one.record, evidence: changed } };
+    }),
+  };
+  expect(differencesOf('azure', busy, calm).map(({ kind }) => kind)).toEqual(['evidence', 'evidence']);
+  expect(differencesOf('azure', calm, busy)).toEqual([]);
+  expect(differencesOf('simulator', busy, calm)).toEqual([]);
+});
+
 test('times are compared with those of the scenario, which an approval shortens', () => {
   const approvedAt = new Date(begunAt.getTime() + 30_000);
   expect(timeDifferencesOf(restart, played(900, 910, 1215))).toEqual([]);
