@@ -117,7 +117,7 @@ export default defineConfig({
       { extends: true, test: { name: 'tools', include: ['test/tools/**/*.test.ts'] } },
       { extends: true, test: { name: 'browser', include: ['test/browser/**/*.test.ts'] } },
       { extends: true, test: { name: 'third-party', include: ['test/third-party/**/*.test.ts'] } },
-      { extends: true, test: { name: 'acceptance', include: acceptance, testTimeout: 240_000 } },
+      { extends: true, test: { name: 'acceptance', include: acceptance, testTimeout: 600_000 } },
       { extends: true, test: { name: 'wine', include: ['test/wine/**/*.test.ts'], testTimeout: 240_000 } },
     ],
     coverage: {

@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { atATime } from '../at-a-time.ts';
 import { AzError } from '../az.ts';
 import type { Step, StepContext, StepOptions } from '../step.ts';
 import {
@@ -199,16 +200,6 @@ interface Sarif {
 
 /** Each call takes seconds, and most of them one core. */
 const compiledAtATime = 4;
-
-/** Works through a list, so many at a time, each in its turn. Rejects with the first error. */
-async function atATime<T>(most: number, list: readonly T[], work: (one: T) => Promise<unknown>): Promise<void> {
-  const left = list.values();
-  await Promise.all(
-    Array.from({ length: most }, async () => {
-      for (const one of left) await work(one);
-    }),
-  );
-}
 
 const compile: Step = {
   ...readOnly,

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExecuteOptions, Kql } from '../../../test/tools/kql/index.ts';
+import { atATime } from '../at-a-time.ts';
 import type { Step, StepContext, StepOptions } from '../step.ts';
 import type { QueryResult } from '../target.ts';
 import { type ShippedQuery, shippedQueries } from './all-queries.ts';
@@ -84,6 +85,8 @@ async function checkQueries(
 const isDifferent = ({ differences }: QueryOutcome): boolean => differences.length > 0;
 
 const mostRounds = 4;
+/** The workspace answers five of one user at the same time. https://learn.microsoft.com/azure/azure-monitor/fundamentals/service-limits#log-queries-and-language */
+const queriesAtATime = 3;
 
 /**
  * Runs the queries and compares their results. Rows that arrive meanwhile, such as a heartbeat, are in some results and not in others: queries whose
@@ -100,15 +103,16 @@ async function compareQueries(
   let left = queries;
   for (let round = 1; ; round += 1) {
     const tables = engine.load(rows);
-    for (const query of left) {
+    await atATime(queriesAtATime, left, async (query) => {
       context.signal.throwIfAborted();
       outcomes.set(query, await runQuery(context, query, { engine, tables }));
-    }
+    });
     const after = await readWorkspace(context);
     const isStable = countsOf(after) === countsOf(rows);
-    left = queries.filter((query) => isDifferent(outcomes.get(query) as QueryOutcome));
-    if (isStable || left.length === 0) return { outcomes: [...outcomes.values()], isStable: true };
-    if (round === mostRounds) return { outcomes: [...outcomes.values()], isStable: false };
+    const inOrder = queries.map((query) => outcomes.get(query) as QueryOutcome);
+    left = queries.filter((_, index) => isDifferent(inOrder[index] as QueryOutcome));
+    if (isStable || left.length === 0) return { outcomes: inOrder, isStable: true };
+    if (round === mostRounds) return { outcomes: inOrder, isStable: false };
     rows = after;
   }
 }
@@ -143,6 +147,9 @@ async function runQuery(
   }
   try {
     const expected = runLocally(engine, text, tables, now);
+    const equal = compareResults(actual, expected, expected);
+    if (equal.differences.length === 0) return { name, rows: actual.rows.length, error: null, ...equal };
+    // Azure has evaluated it a moment later.
     const later = runLocally(engine, text, tables, new Date(now.getTime() + minuteMs));
     return { name, rows: actual.rows.length, error: null, ...compareResults(actual, expected, later) };
   } catch (error) {

@@ -65,7 +65,9 @@ describe.skipIf(missing !== null)('a run that is ended', { concurrent: true }, (
   test('by its time limit removes everything and says so', async (context) => {
     const subscription = await subscribe(context);
     subscription.azure.intercept(async ({ method, url }) => {
-      if (method === 'PUT' && /\/natGateways\//i.test(url.pathname)) await sleep(60_000, undefined, { ref: false });
+      if (method !== 'PUT' || !/\/natGateways\//i.test(url.pathname)) return null;
+      run.signal('SIGUSR2');
+      await sleep(60_000, undefined, { ref: false });
       return null;
     });
     const run = subscription.begin('--only', 'network', '--time-limit', '15');
