@@ -1,4 +1,4 @@
-/** Works through a list, so many at a time, each in its turn. Rejects with the first error. */
+/** Works through a list: at most this number of items at the same time, begun in their order. Rejects with the first error. */
 export async function atATime<T>(most: number, list: readonly T[], work: (one: T) => Promise<unknown>): Promise<void> {
   const left = list.values();
   await Promise.all(

@@ -105,17 +105,18 @@ export async function runPlan({ steps }: Plan, parts: RunnerParts): Promise<RunE
 
 /** The step's own end; an error if it does not end although it was aborted. */
 async function withGrace(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  const { promise: stuck, reject } = Promise.withResolvers<never>();
   let timer: NodeJS.Timeout | undefined;
-  const stuck = new Promise<never>((_, reject) => {
-    const onAbort = (): void => {
-      timer = setTimeout(() => reject(new Error('it did not end after it was aborted')), graceMs);
-    };
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
-  });
+  const onAbort = (): void => {
+    timer = setTimeout(() => reject(new Error('it did not end after it was aborted')), graceMs);
+  };
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort);
   try {
     await Promise.race([work, stuck]);
   } finally {
+    // Otherwise an abort of the run would begin the time of a step that has ended, for which the process would wait.
+    signal.removeEventListener('abort', onAbort);
     clearTimeout(timer);
   }
 }

@@ -31,7 +31,8 @@ export function oncePermitted<T extends readonly unknown[], R>(
   tools: Pick<AzureTools, 'sleep'>,
   read: (...given: T) => Promise<R>,
 ): (...given: T) => Promise<R> {
-  const patience = { what: 'the role of the account on the event hub', everySeconds: 30, limitMinutes: 30 };
+  // The library has by then repeated its own attempts for a minute and a half.
+  const patience = { what: 'the role of the account on the event hub', everySeconds: 120, limitMinutes: 30 };
   let isPermitted = false;
   return async (...given) => {
     const result = await retry(

@@ -158,6 +158,15 @@ test('a step that exceeds its limit fails, and the next one begins', async () =>
   expect(run.outcomes()).toEqual({ slow: 'failed it did not end within 35 minutes', next: 'succeeded' });
 });
 
+test('after Ctrl-C in a later step, no timer of a step that has ended keeps the process', async () => {
+  const run = running([fakeStep('done'), fakeStep('a', { run: takes(10) })]);
+  await vi.advanceTimersByTimeAsync(60_000);
+  run.stop();
+  expect(await run.ended).toBe('interrupted');
+  expect(run.outcomes()).toEqual({ done: 'succeeded', a: 'interrupted' });
+  expect(vi.getTimerCount()).toBe(0);
+});
+
 test('a step that does not end although it was aborted is left behind after a minute', async () => {
   const run = running([fakeStep('stuck', { minutes: 10, run: never }), fakeStep('next')]);
   await vi.advanceTimersByTimeAsync(35 * 60_000 + 59_000);

@@ -72,6 +72,21 @@ test('evidence of a gap between two polls is a difference only in Azure', () => 
   expect(differencesOf('simulator', busy, calm)).toEqual([]);
 });
 
+test('evidence of a gap at the end of an event, when its VM was off, is a difference everywhere', () => {
+  const calm = played(900, 910, 1215);
+  const off: Played = {
+    ...calm,
+    records: calm.records.map((one) =>
+      one.record.phase === 'Completed'
+        ? { ...one, record: { ...one.record, evidence: [...one.record.evidence, 'observation-gap'] } }
+        : one,
+    ),
+  };
+  expect(differencesOf('azure', off, off)).toEqual([]);
+  expect(differencesOf('azure', off, calm).map(({ kind }) => kind)).toEqual(['evidence']);
+  expect(differencesOf('simulator', calm, off).map(({ kind }) => kind)).toEqual(['evidence']);
+});
+
 test('times are compared with those of the scenario, which an approval shortens', () => {
   const approvedAt = new Date(begunAt.getTime() + 30_000);
   expect(timeDifferencesOf(restart, played(900, 910, 1215))).toEqual([]);

@@ -74,7 +74,7 @@ export const wordsOf = (step: Step): RegExp => {
 };
 
 /**
- * Refuses every request of these steps to Azure. The login itself is not refused: Microsoft Entra ID refuses in a form of its own, of which the CLI quotes
+ * Refuses every request of these steps to Azure. Logins continue to work: Microsoft Entra ID refuses in a form of its own, of which the CLI quotes
  * only the status.
  */
 export function refusing(steps: readonly Step[]): Interceptor {
