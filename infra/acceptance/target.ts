@@ -42,7 +42,8 @@ export interface Pace {
   readonly mostMinutes: number;
 }
 export const paceOfAzure: Pace = { like: 'azure', mostMinutes: Number.POSITIVE_INFINITY };
-export const paceOfSimulator: Pace = { like: 'simulator', mostMinutes: 0.75 };
+/** A bridge sends its first heartbeat within a minute. */
+export const paceOfSimulator: Pace = { like: 'simulator', mostMinutes: 1.5 };
 
 /** Makes a target at the start of the run. What it needs of the steps (`found`) it reads when it is used. */
 export type CreateTarget = (context: Pick<StepContext, 'run' | 'az' | 'found' | 'say'>) => Target;
