@@ -4,6 +4,7 @@ import type { LifecycleRecord } from './record.ts';
 const shortNoticeMs = 5 * 60_000;
 
 /** Types of events that end the VM, some of them 30 s after their notice. */
+// assumption: imds-preempt
 export const endsVm = (eventType: string | null): boolean => eventType === 'Preempt' || eventType === 'Terminate';
 
 /**
