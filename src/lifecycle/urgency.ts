@@ -3,8 +3,8 @@ import type { LifecycleRecord } from './record.ts';
 /** Below this notice a record is urgent: some events give no more than 30 s of it. */
 const shortNoticeMs = 5 * 60_000;
 
-/** Types of events that end the VM, some of them 30 s after their notice. */
 // assumption: imds-preempt
+/** Types of events that end the VM, some of them 30 s after their notice. */
 export const endsVm = (eventType: string | null): boolean => eventType === 'Preempt' || eventType === 'Terminate';
 
 /**

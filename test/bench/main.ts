@@ -8,63 +8,103 @@ import { packageSizes } from './package/package.ts';
 import { page } from './page.ts';
 import { start } from './start/start.ts';
 
-const usage = `npm run bench -- <footprint|start|package|page|decide> [--starts 9] [--seconds 60]
-npm run bench -- latency [--events 200] [--starts 3] [--json FILE]
-npm run bench -- drain [--runs 5] [--records 200000] [--per-event 4,700] [--to hub,table,both] [--node-options=--cpu-prof] [--json FILE]
-npm run bench -- fleet [--vms 1000,10000] [--shards 1] [--only rolling,zone,reboot,spot] [--rules] [--seed 1,2] [--svg FILE]
-  simulates fleets of VMs. One simulation takes about 4 s of CPU for each 1,000 VMs of the scenarios rolling and reboot, a third of that
-  for zone, a tenth for spot: 100,000 VMs up to 8 min and 4 GB. --rules compares rules for the connection to the event hub.
+const usage = `npm run bench -- <name> [options]
+
+Measures the bridge on this machine, beside what would be used instead of it. Prints a table; nothing is asserted. Exits with 2 if the
+command line is wrong.
+
+  footprint  [--starts <number>] [--seconds <number>]
+  start, page  [--starts <number>]
+  package, decide
+  latency  [--events <number>] [--starts <number>] [--json <file>]
+  drain    [--runs <number>] [--records <number>] [--per-event <numbers>] [--to <hub,table,both>]
+           [--node-options <options of Node.js, such as --cpu-prof>] [--json <file>]
+  fleet    [--vms <numbers>] [--shards <number>] [--only <rolling,zone,reboot,spot>] [--rules] [--seed <numbers>]
+           [--svg <file>]
+           simulates fleets of VMs. One simulation takes about 4 s of CPU for each 1,000 VMs of the scenarios rolling
+           and reboot, a third of that for zone, a tenth for spot: 100,000 VMs up to 8 min and 4 GB. --rules compares
+           rules for the connection to the event hub.
 `;
 
-/** `npm run bench -- <name>`: figures of this machine, for people to read; nothing is asserted. */
-const benches = { footprint, page, decide, start, package: packageSizes };
-
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
-  options: {
-    starts: { type: 'string', default: '9' },
-    seconds: { type: 'string', default: '60' },
-    vms: { type: 'string', default: '1000,10000' },
-    only: { type: 'string', default: '' },
-    svg: { type: 'string' },
-    seed: { type: 'string', default: '1' },
-    shards: { type: 'string', default: '1' },
-    rules: { type: 'boolean', default: false },
-    runs: { type: 'string', default: '5' },
-    events: { type: 'string', default: '200' },
-    records: { type: 'string', default: '200000' },
-    'per-event': { type: 'string', default: '4,700' },
-    to: { type: 'string', default: 'hub,table,both' },
-    json: { type: 'string' },
-    'node-options': { type: 'string', default: '' },
-  },
-});
-const [name] = positionals;
-const bench = Object.entries(benches).find(([one]) => one === name)?.[1];
-if (name === 'fleet') {
-  const vms = values.vms.split(',').map(Number);
-  await fleet({
-    vms,
-    shards: Number(values.shards),
-    only: values.only.split(',').filter(Boolean),
-    svg: values.svg ?? null,
-    seeds: values.seed.split(',').map(Number),
-    compareRules: values.rules,
-  });
-} else if (name === 'latency') {
-  await latency({ events: Number(values.events), starts: Number(values.starts), json: values.json ?? null });
-} else if (name === 'drain') {
-  await drain({
-    runs: Number(values.runs),
-    records: Number(values.records),
-    perEvent: values['per-event'].split(',').map(Number),
-    to: values.to.split(','),
-    json: values.json ?? null,
-    nodeOptions: values['node-options'],
-  });
-} else if (bench) await bench({ starts: Number(values.starts), seconds: Number(values.seconds) });
-else {
-  process.stderr.write(usage);
+function fail(message: string): never {
+  process.stderr.write(`${message}\n\n${usage}`);
   process.exit(2);
+}
+
+const options = {
+  starts: { type: 'string', default: '9' },
+  seconds: { type: 'string', default: '60' },
+  vms: { type: 'string', default: '1000,10000' },
+  only: { type: 'string', default: '' },
+  svg: { type: 'string' },
+  seed: { type: 'string', default: '1' },
+  shards: { type: 'string', default: '1' },
+  rules: { type: 'boolean', default: false },
+  runs: { type: 'string', default: '5' },
+  events: { type: 'string', default: '200' },
+  records: { type: 'string', default: '200000' },
+  'per-event': { type: 'string', default: '4,700' },
+  to: { type: 'string', default: 'hub,table,both' },
+  json: { type: 'string' },
+  'node-options': { type: 'string', default: '' },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+
+function readArguments() {
+  try {
+    return parseArgs({ allowPositionals: true, options });
+  } catch (error) {
+    return fail((error as Error).message);
+  }
+}
+
+const { positionals, values } = readArguments();
+const json = values.json ?? null;
+
+const words = (option: 'only' | 'to'): string[] => values[option].split(',').filter(Boolean);
+function numbers(option: 'vms' | 'seed' | 'per-event'): number[] {
+  const found = values[option].split(',').map(Number);
+  if (!found.every((one) => Number.isSafeInteger(one) && one > 0))
+    fail(`--${option} ${values[option]}: whole numbers above 0 are expected, separated by commas.`);
+  return found;
+}
+function number(option: 'starts' | 'seconds' | 'shards' | 'runs' | 'events' | 'records'): number {
+  const found = Number(values[option]);
+  if (!Number.isSafeInteger(found) || found < 1) fail(`--${option} ${values[option]} is not a whole number above 0.`);
+  return found;
+}
+
+const benches: Readonly<Record<string, () => Promise<void>>> = {
+  footprint: () => footprint({ starts: number('starts'), seconds: number('seconds') }),
+  start: () => start({ starts: number('starts') }),
+  package: packageSizes,
+  page: () => page({ starts: number('starts') }),
+  decide: decide,
+  latency: () => latency({ events: number('events'), starts: number('starts'), json }),
+  drain: () =>
+    drain({
+      runs: number('runs'),
+      records: number('records'),
+      perEvent: numbers('per-event'),
+      to: words('to'),
+      json,
+      nodeOptions: values['node-options'],
+    }),
+  fleet: () =>
+    fleet({
+      vms: numbers('vms'),
+      shards: number('shards'),
+      only: words('only'),
+      svg: values.svg ?? null,
+      seeds: numbers('seed'),
+      compareRules: values.rules,
+    }),
+};
+
+if (values.help) process.stdout.write(usage);
+else {
+  const [name = ''] = positionals;
+  const bench = benches[name] ?? fail(name === '' ? 'Which one?' : `There is no ${name}.`);
+  await bench();
 }
 process.exit(0);
