@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { readCommandLine, refuse } from '../support/command-line.ts';
 import { decide } from './decide.ts';
 import { drain } from './drain.ts';
 import { fleet } from './fleet/fleet.ts';
@@ -27,8 +27,7 @@ command line is wrong.
 `;
 
 function fail(message: string): never {
-  process.stderr.write(`${message}\n\n${usage}`);
-  process.exit(2);
+  return refuse(usage, message);
 }
 
 const options = {
@@ -50,15 +49,7 @@ const options = {
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
-function readArguments() {
-  try {
-    return parseArgs({ allowPositionals: true, options });
-  } catch (error) {
-    return fail((error as Error).message);
-  }
-}
-
-const { positionals, values } = readArguments();
+const { positionals, values } = readCommandLine(usage, { allowPositionals: true, options });
 const json = values.json ?? null;
 
 const words = (option: 'only' | 'to'): string[] => values[option].split(',').filter(Boolean);

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { MutantResult } from '@stryker-mutator/api/core';
 import { Stryker } from '@stryker-mutator/core';
+import { readCommandLine, refuse } from '../support/command-line.ts';
 import { root } from '../support/source-tree.ts';
 import { equivalents, isListed } from './equivalents.ts';
 import { type Area, areas, filesOf, keyOf, listMutants, type MutantAt, sample } from './mutants.ts';
@@ -39,16 +39,7 @@ const options = {
 } as const;
 
 function fail(message: string): never {
-  process.stderr.write(`${message}\n\n${usage}`);
-  process.exit(2);
-}
-
-function readArguments() {
-  try {
-    return parseArgs({ options }).values;
-  } catch (error) {
-    return fail((error as Error).message);
-  }
+  return refuse(usage, message);
 }
 
 function wholeNumber(name: 'sample' | 'seed' | 'workers' | 'line'): number {
@@ -56,7 +47,7 @@ function wholeNumber(name: 'sample' | 'seed' | 'workers' | 'line'): number {
   return Number.isSafeInteger(value) && value >= 0 ? value : fail(`--${name} ${values[name]} is not a whole number.`);
 }
 
-const values = readArguments();
+const { values } = readCommandLine(usage, { options });
 if (values.help) {
   process.stdout.write(usage);
   process.exit(0);

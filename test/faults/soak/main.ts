@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, release, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { bundle } from '../../../infra/package/bundle.ts';
+import { readCommandLine, refuse } from '../../support/command-line.ts';
 import { root } from '../../support/source-tree.ts';
 import { faultsOf } from '../verdict.ts';
 import { reportText } from './report.ts';
@@ -26,19 +26,10 @@ const options = {
 } as const;
 
 function fail(message: string): never {
-  process.stderr.write(`${message}\n\n${usage}`);
-  process.exit(2);
+  return refuse(usage, message);
 }
 
-function readArguments() {
-  try {
-    return parseArgs({ options }).values;
-  } catch (error) {
-    return fail((error as Error).message);
-  }
-}
-
-const values = readArguments();
+const { values } = readCommandLine(usage, { options });
 if (values.help) {
   process.stdout.write(usage);
   process.exit(0);
