@@ -53,7 +53,7 @@ export interface Ending {
   readonly name: string;
 }
 
-/** The surroundings of one combination: simulated Azure, a disk, and bridges that follow each other. */
+/** What one combination runs in: simulated Azure, a disk, and bridges that follow each other. */
 export class Stage {
   readonly azure: AzureSimulator;
   readonly stateDirectory: string;

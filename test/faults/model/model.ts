@@ -255,7 +255,8 @@ export class Model {
 
   #compareStored(stored: ReadonlySet<number>): void {
     for (const position of stored)
-      if (!this.records.has(position)) throw new Divergence(`the file has a record ${position} that nobody appended`);
+      if (!this.records.has(position))
+        throw new Divergence(`the file has a record ${position} that was never appended`);
     for (const record of [...this.records.values()]) {
       if (stored.has(record.position)) continue;
       const states = [...record.deliveries.values()].map(({ state }) => state);
