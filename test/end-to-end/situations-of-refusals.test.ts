@@ -6,8 +6,15 @@ import { type Stage, seesDocuments } from '../support/stage.ts';
 const minutes = (n: number): Date => new Date(Date.now() + n * 60_000);
 const announce = (azure: AzureSimulator, vm: string) =>
   azure.imds.schedule({ eventType: 'Freeze', resources: [vm], notBefore: minutes(30) });
+/** And the other destination has nothing in flight, since the page shows that one too. */
 const isRefused = (stage: Stage, sink: number) =>
-  stage.untilStatus('a refusal', ({ sinks }) => sinks[sink]?.state === 'refused' && sinks[sink].waiting > 0);
+  stage.untilStatus(
+    'a refusal',
+    ({ sinks }) =>
+      sinks[sink]?.state === 'refused' &&
+      sinks[sink].waiting > 0 &&
+      sinks.every(({ state, waiting }) => state === 'refused' || waiting === 0),
+  );
 const table = ({ logAnalytics: { endpoint, ruleId, streamName } }: AzureSimulator) => ({
   endpoint,
   ruleId,
