@@ -160,6 +160,25 @@ describe('the readable rows of a damaged file', () => {
     expect(outbox.counters().hub).toMatchObject({ accepted: 40, delivered: 10, pending: 30 });
   });
 
+  test.for([
+    ['accepted', 3, { expired: 3 }],
+    ['accepted', -3, {}],
+    ['delivered', 3, { accepted: 43, delivered: 13 }],
+    ['delivered', -3, { delivered: 7, expired: 3 }],
+    ['pending', 3, {}],
+    ['pending', -3, {}],
+    ['dead', 3, {}],
+    ['dead', -1, {}],
+  ] as const)('are counted again where the counter of %s is wrong, by %i', ([name, by, wrong]) => {
+    using harness = usedHarness();
+    sql(harness.file, `UPDATE deliveries SET state = 'dead' WHERE sink = 'hub' AND position = 11`);
+    sql(harness.file, `UPDATE sinks SET pending = 29, dead = 1 WHERE name = 'hub'`);
+    sql(harness.file, `UPDATE sinks SET ${name} = ${name} + ${by} WHERE name = 'hub'`);
+    const right = { accepted: 40, delivered: 10, pending: 29, dead: 1, expired: 0, abandoned: 0 };
+    const accepted = by > 0 && name === 'accepted' ? 43 : 40;
+    expect(harness.open().counters().hub).toMatchObject({ ...right, accepted, ...wrong });
+  });
+
   test('start a new stream when the row of the lifecycle is lost, and positions continue', () => {
     using harness = usedHarness();
     sql(harness.file, `DELETE FROM meta WHERE key = 'lifecycle'`);
