@@ -10,6 +10,7 @@ import type { AzureMethods, Change, Destination } from './azure-program.ts';
 import { startBridge } from './bridge-program.ts';
 import { type ChildProgram, startProgram } from './child-program.ts';
 import { machine, percentile } from './figures.ts';
+import { naiveEnvironment } from './naive/environment.ts';
 
 export interface LatencyOptions {
   /** On open connections; of those that a throttled sink accompanies, a fifth. */
@@ -120,14 +121,10 @@ async function runBridge({ directory, bundled, azure }: Place, vm: string): Prom
 }
 
 async function runNaive({ directory, azure }: Place, vm: string): Promise<ChildProcess> {
-  const { imds, sinks, tls } = await azure.call('configuration', { vm, stateDirectory: directory });
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'naive-program.ts')], {
+  const configuration = await azure.call('configuration', { vm, stateDirectory: directory });
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'naive/naive.ts')], {
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: {
-      NAIVE: JSON.stringify({ vm, imds, sinks }),
-      NODE_EXTRA_CA_CERTS: tls.caFile,
-      AZURE_POD_IDENTITY_AUTHORITY_HOST: imds.endpoint,
-    },
+    env: naiveEnvironment(vm, configuration),
   });
   await until(async () => (await azure.call('polls', vm)) > 3, { ...untilPolled, what: `${vm} to poll` });
   return child;

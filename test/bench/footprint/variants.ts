@@ -9,6 +9,7 @@ import type { AzureSimulator } from '../../../src/azure-simulator/index.ts';
 import { root } from '../../support/source-tree.ts';
 import { until } from '../../support/until.ts';
 import { asInstalled } from '../as-installed.ts';
+import { naiveEnvironment } from '../naive/environment.ts';
 
 export interface Variant {
   readonly name: string;
@@ -47,6 +48,7 @@ export async function variants(place: Place): Promise<readonly Variant[]> {
   await bundle(file('one-process'), { entryPoints: [one] });
   const naive = join(import.meta.dirname, '../naive/naive.ts');
   await build({ entryPoints: [naive], bundle: true, platform: 'node', outfile: file('naive'), logLevel: 'error' });
+  const naiveEnv = (vm: string) => naiveEnvironment(vm, bridgeConfiguration(azure, vm, ''));
   const bridge =
     (program: string, isInstalled = true) =>
     (home: string) => {
@@ -63,8 +65,8 @@ export async function variants(place: Place): Promise<readonly Variant[]> {
     { name: 'connected, node:http for undici', command: bridge(file('with-node-http')) },
     { name: 'quiet, node:http for undici', command: bridge(file('with-node-http')), isQuiet: true },
     { name: 'connected, all in one process', command: bridge(file('one-process')) },
-    { name: 'naive program', command: (_, vm) => ({ args: [naive], env: naiveEnv(azure, vm) }) },
-    { name: 'naive program, bundled', command: (_, vm) => ({ args: [file('naive')], env: naiveEnv(azure, vm) }) },
+    { name: 'naive program', command: (_, vm) => ({ args: [naive], env: naiveEnv(vm) }) },
+    { name: 'naive program, bundled', command: (_, vm) => ({ args: [file('naive')], env: naiveEnv(vm) }) },
   ];
   return [
     ...programs.map((program) => ofProgram(program, place)),
@@ -110,20 +112,6 @@ function ofProgram({ name, command, isQuiet = false }: Program, { azure, directo
       };
       return { child, polls, ready: until(isDone, { timeoutMs: 120_000, everyMs: 250, what: `${name} to have sent` }) };
     },
-  };
-}
-
-function naiveEnv({ imds, eventHubs, logAnalytics, caFile }: AzureSimulator, vm: string): NodeJS.ProcessEnv {
-  return {
-    EVENTS_URL: `${imds.vmUrl(vm)}/metadata/scheduledevents?api-version=2020-07-01`,
-    NAMESPACE: eventHubs.fullyQualifiedNamespace,
-    HUB: eventHubs.eventHubName,
-    HUB_ADDRESS: eventHubs.customEndpoint,
-    ENDPOINT: logAnalytics.endpoint,
-    RULE: logAnalytics.ruleId,
-    STREAM: logAnalytics.streamName,
-    NODE_EXTRA_CA_CERTS: caFile,
-    AZURE_POD_IDENTITY_AUTHORITY_HOST: imds.vmUrl(vm),
   };
 }
 
