@@ -165,7 +165,7 @@ export const commandModules: readonly { readonly path: string; readonly module: 
         patchQueryRule: [data.patchQueryRule(run, vmId, file)],
         showResourceHealth: [data.showResourceHealth(run, vmId)],
         listRaisedAlerts: [data.listRaisedAlerts(run, group)],
-        listMetrics: [data.listMetrics(run, { resource: vmId, metrics: ['a', 'b'], since: new Date(0) })],
+        listMetrics: [data.listMetrics(run, { resource: vmId, metrics: ['a', 'b'], hours: 10 })],
       },
     },
     {

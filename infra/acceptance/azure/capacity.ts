@@ -4,9 +4,12 @@ import type { Machine } from '../target.ts';
 import { DeploymentError, isNotFound } from './deployment.ts';
 import { sizesOf } from './prepare.ts';
 
-/** https://learn.microsoft.com/azure/virtual-machines/allocation-failure https://learn.microsoft.com/azure/azure-resource-manager/troubleshooting/error-sku-not-available */
+/**
+ * The last one is of flexible scale sets, which do not take every size: https://github.com/MicrosoftDocs/azure-docs/issues/102050
+ * https://learn.microsoft.com/azure/virtual-machines/allocation-failure https://learn.microsoft.com/azure/azure-resource-manager/troubleshooting/error-sku-not-available
+ */
 const capacityCodes =
-  /SkuNotAvailable|AllocationFailed|OverconstrainedAllocationRequest|OverconstrainedZonalAllocationRequest|QuotaExceeded|not available in (the current )?(location|region)|exceeding approved .* quota/i;
+  /SkuNotAvailable|AllocationFailed|OverconstrainedAllocationRequest|OverconstrainedZonalAllocationRequest|QuotaExceeded|not available in (the current )?(location|region)|exceeding approved .* quota|cannot use VM size/i;
 
 /** Whether Azure has no room for a VM of this size, so that another size may work. */
 export function isOutOfCapacity(error: unknown): boolean {

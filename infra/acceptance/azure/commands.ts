@@ -175,11 +175,14 @@ export const showTable = (
     name: table,
   });
 
+/** Of rules over a workspace. Older versions do not have the kind `SimpleLogAlert`, of which the rules are that look at each row. */
+export const queryRuleVersion = '2026-03-01';
+
 /** By a request: the commands for these rules are in an extension of the CLI. */
 export const listAlertRules = ({ subscription }: InSubscription, group: string): readonly string[] =>
   argumentsOf('rest', {
     method: 'get',
-    url: `/subscriptions/${subscription}/resourceGroups/${group}/providers/Microsoft.Insights/scheduledQueryRules?api-version=2026-03-01`,
+    url: `/subscriptions/${subscription}/resourceGroups/${group}/providers/Microsoft.Insights/scheduledQueryRules?api-version=${queryRuleVersion}`,
     query: 'value[].{name: name, enabled: properties.enabled}',
     subscription,
   });

@@ -1,5 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { plural } from '../../../src/terminal/styled-text.ts';
 import { AzError } from '../az.ts';
 import type { StepContext } from '../step.ts';
 import { type Deployment, deploy, listFailedOperations, whatIf } from './commands.ts';
@@ -162,6 +163,13 @@ interface WhatIfChange {
   readonly delta?: readonly PropertyChange[] | null;
   readonly unsupportedReason?: string | null;
 }
+/** What it could not evaluate, such as a module with a parameter that is an output of another: none of its resources is among the changes. */
+interface WhatIfDiagnostic {
+  readonly code: string;
+  readonly message: string;
+  /** Resource id. */
+  readonly target?: string | null;
+}
 interface PropertyChange {
   readonly path: string;
   readonly propertyChangeType: string;
@@ -177,7 +185,7 @@ export interface WhatIfResult {
   readonly noise: readonly string[];
   /** How many resources it compared and found equal. */
   readonly unchanged: number;
-  /** A line for each resource of which what-if cannot say it. */
+  /** A line for each resource of which what-if cannot say it, and for each part of the template that it did not evaluate. */
   readonly unknown: readonly string[];
   /** The answer of Azure, in the folder of the run. */
   readonly file: string;
@@ -186,7 +194,12 @@ export interface WhatIfResult {
 /** Asks Azure what a deployment would change, and keeps the answer in the folder of the run. */
 export function whatIfOf(context: Context, template: TemplateDeployment, attempt: string): Promise<WhatIfResult> {
   return withFiles(context, template, async (deployment) => {
-    const answer = (await context.az.call(whatIf(context.run, deployment))) as { readonly changes?: WhatIfChange[] };
+    const answer = (await context.az.call(whatIf(context.run, deployment))) as {
+      readonly changes?: readonly WhatIfChange[] | null;
+      /** Changes that depend on a condition which is not known before. */
+      readonly potentialChanges?: readonly WhatIfChange[] | null;
+      readonly diagnostics?: readonly WhatIfDiagnostic[] | null;
+    };
     const file = context.save(`${template.name}.what-if-${attempt}.json`, `${JSON.stringify(answer, null, 2)}\n`);
     const changes = answer.changes ?? [];
     const changed = changes.filter(({ changeType }) => !['NoChange', 'Ignore', 'Unsupported'].includes(changeType));
@@ -196,11 +209,20 @@ export function whatIfOf(context: Context, template: TemplateDeployment, attempt
       changes: changed.filter((change) => !isNoise(change)).map(described),
       noise: changed.filter(isNoise).map(described),
       unchanged: changes.filter(({ changeType }) => changeType === 'NoChange').length,
-      unknown: changes
-        .filter(({ changeType }) => changeType === 'Unsupported')
-        .map(
-          ({ resourceId, unsupportedReason }) => `${shortened(resourceId)}: ${unsupportedReason ?? 'no reason given'}`,
+      unknown: [
+        ...[...changes, ...(answer.potentialChanges ?? [])]
+          .filter(({ changeType }) => changeType === 'Unsupported')
+          .map(
+            ({ resourceId, unsupportedReason }) =>
+              `${shortened(resourceId)}: ${unsupportedReason ?? 'no reason given'}`,
+          ),
+        ...(answer.potentialChanges ?? [])
+          .filter(({ changeType }) => changeType !== 'Unsupported')
+          .map((change) => `${described(change)}, which may be deployed or not`),
+        ...(answer.diagnostics ?? []).map(
+          ({ code, message, target }) => `${shortened(target ?? template.template)}: ${code}: ${message}`,
         ),
+      ],
       file,
     };
   });
@@ -250,8 +272,8 @@ export async function previewAgain(
     verdict: changes.length === 0 ? 'proven' : 'refuted',
     evidence:
       changes.length === 0
-        ? `After the deployment of ${template.template}, what-if shows no change of ${unchanged} resources, of ${noise.length} only properties that Azure has set or that it cannot compute, and cannot show ${unknown.length}.`
-        : `After the deployment of ${template.template}, what-if shows ${changes.length} changes: ${changes.join('; ')}.`,
+        ? `After the deployment of ${template.template}, what-if shows no change of ${plural(unchanged, 'resource')}, of ${noise.length} only properties that Azure has set or that it cannot compute, and cannot show ${unknown.length}.`
+        : `After the deployment of ${template.template}, what-if shows ${plural(changes.length, 'change')}: ${changes.join('; ')}.`,
     file,
   });
 }

@@ -16,7 +16,7 @@ const small = [
   'Standard_D2s_v6',
 ] as const;
 
-/** There is no Spot for the B families: https://learn.microsoft.com/azure/virtual-machines/spot-vms#limitations */
+/** There is no Spot for the B families: https://learn.microsoft.com/azure/virtual-machine-scale-sets/use-spot#limitations */
 const sizesOfRole = (role: Machine['role']): readonly string[] =>
   role === 'spot' ? small.filter((size) => !size.startsWith('Standard_B')) : small;
 

@@ -4,6 +4,7 @@ import { AzError } from '../az.ts';
 import { isAnswer } from '../az-errors.ts';
 import { assignRole } from '../azure/commands.ts';
 import { foundBy, machinesFound } from '../azure/found.ts';
+import { assumedHours } from '../azure/prices.ts';
 import type { Step, StepContext } from '../step.ts';
 import { alertRules } from './all-queries.ts';
 import { listMetrics, listRaisedAlerts, patchQueryRule, showQueryRule, showResourceHealth } from './commands.ts';
@@ -213,7 +214,7 @@ async function findRowAlert(context: StepContext): Promise<void> {
   });
   const { startDateTime = '' } = raised.properties?.essentials ?? {};
   const seconds = (Date.parse(startDateTime) - Date.parse(String(first.TimeGenerated))) / 1000;
-  if (Number.isFinite(seconds)) measure('a record until its alert is raised', seconds, String(first.VmName));
+  if (Number.isFinite(seconds)) measure('from a record until its alert is raised', seconds, String(first.VmName));
   report({
     assumption: 'alert-rows',
     verdict: 'proven',
@@ -231,7 +232,6 @@ const hubMetrics = [
   'QuotaExceededErrors',
   'CaptureBacklog',
 ] as const;
-const metricsHours = 6;
 
 /** What is used of `az monitor metrics list`. */
 interface Metrics {
@@ -248,10 +248,15 @@ const pointsOf = ({ value = [] }: Metrics, metric: string): readonly Readonly<Re
 
 async function readMetrics(context: StepContext): Promise<void> {
   const { az, run, found, report, save, say } = context;
-  const since = new Date(Date.now() - metricsHours * 3_600_000);
   const read = async (resource: string, metrics: readonly string[]): Promise<Metrics> =>
-    (await az.call(listMetrics(run, { resource, metrics, since }))) as Metrics;
-  const ofHub = await read(foundBy(found, 'platform').namespaceResourceId, [...hubMetrics, 'IncomingMessages']);
+    (await az.call(listMetrics(run, { resource, metrics, hours: assumedHours }))) as Metrics;
+  const metricsOfHub = [...hubMetrics, 'IncomingMessages'];
+  const ofHub = await read(foundBy(found, 'platform').namespaceResourceId, metricsOfHub).catch((error: unknown) => {
+    if (error instanceof AzError && /Failed to find metric configuration/i.test(error.message)) {
+      report({ assumption: 'alert-hub-metrics', verdict: 'refuted', evidence: error.message });
+    }
+    throw error;
+  });
   const file = save('metrics.json', JSON.stringify(ofHub, null, 1));
   const received = pointsOf(ofHub, 'IncomingMessages').reduce((sum, { total }) => sum + (total ?? 0), 0);
   say(`the namespace counts ${received} messages`);

@@ -1,4 +1,5 @@
 import { argumentsOf, type InSubscription } from '../azure/arguments.ts';
+import { queryRuleVersion } from '../azure/commands.ts';
 
 /** Argument lists for the Azure CLI: queries, roles of the bridges, and what Azure says of the alert rules and the namespace. */
 
@@ -25,8 +26,6 @@ export const queryResourceGraph = ({ subscription }: InSubscription, bodyFile: s
     subscription,
   });
 
-const ruleVersion = '2023-12-01';
-
 /** Who has a role exactly at this scope. */
 export interface RoleAt {
   readonly scope: string;
@@ -44,13 +43,13 @@ export const removeRoleAssignment = ({ subscription }: InSubscription, id: strin
 
 /** A rule over the workspace, with all properties. By a request: the commands for these rules are in an extension of the CLI. */
 export const showQueryRule = ({ subscription }: InSubscription, ruleId: string): readonly string[] =>
-  argumentsOf('rest', { method: 'get', url: `${ruleId}?api-version=${ruleVersion}`, subscription });
+  argumentsOf('rest', { method: 'get', url: `${ruleId}?api-version=${queryRuleVersion}`, subscription });
 
 /** Changes properties of a rule; the body is a file. */
 export const patchQueryRule = ({ subscription }: InSubscription, ruleId: string, bodyFile: string): readonly string[] =>
   argumentsOf('rest', {
     method: 'patch',
-    url: `${ruleId}?api-version=${ruleVersion}`,
+    url: `${ruleId}?api-version=${queryRuleVersion}`,
     headers: 'Content-Type=application/json',
     body: `@${bodyFile}`,
     subscription,
@@ -72,20 +71,20 @@ export const listRaisedAlerts = ({ subscription }: InSubscription, group: string
     subscription,
   });
 
-/** Of a resource, for each minute since a time. */
+/** Of a resource, for each minute of the last hours. With `--start-time` alone, the CLI would ask for the one hour after it. */
 export const listMetrics = (
   { subscription }: InSubscription,
   {
     resource,
     metrics,
-    since,
-  }: { readonly resource: string; readonly metrics: readonly string[]; readonly since: Date },
+    hours,
+  }: { readonly resource: string; readonly metrics: readonly string[]; readonly hours: number },
 ): readonly string[] =>
   argumentsOf('monitor metrics list', {
     subscription,
     resource,
     metrics,
-    'start-time': since.toISOString(),
+    offset: `${hours}h`,
     interval: 'PT1M',
     aggregation: ['Total', 'Average', 'Minimum', 'Maximum'],
   });

@@ -36,7 +36,10 @@ export const restart = (place: InSubscription, machine: Vm): readonly string[] =
 export const redeploy = (place: InSubscription, machine: Vm): readonly string[] =>
   vm('redeploy', place, machine, { 'no-wait': true });
 
-/** Azure evicts the Spot VM within 30 minutes. https://learn.microsoft.com/azure/virtual-machines/spot-vms#simulate-an-eviction */
+/**
+ * Azure evicts the Spot VM within 30 minutes; the CLI waits only for the acceptance of the request.
+ * https://learn.microsoft.com/azure/virtual-machines/linux/spot-cli#simulate-an-eviction https://learn.microsoft.com/powershell/module/az.compute/set-azvm#-simulateeviction
+ */
 export const simulateEviction = (place: InSubscription, machine: Vm): readonly string[] =>
   vm('simulate-eviction', place, machine);
 

@@ -4,7 +4,7 @@ import type { ExpectedStep, Scenario } from './scenario.ts';
 const events = 'https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events';
 const terminateNotification =
   'https://learn.microsoft.com/azure/virtual-machine-scale-sets/virtual-machine-scale-sets-terminate-notification';
-const evictions = 'https://learn.microsoft.com/azure/virtual-machines/spot-vms#simulate-an-eviction';
+const evictions = 'https://learn.microsoft.com/azure/virtual-machines/linux/spot-cli#simulate-an-eviction';
 const deallocations = 'https://learn.microsoft.com/azure/virtual-machines/states-billing';
 
 const minute = 60;
@@ -153,7 +153,7 @@ export const scenarios: readonly Scenario[] = [
     timeline: [announced(35), startsAtNotBefore(false), completes(false)],
     afterwards: 'stopped',
     simulated: 'preempt',
-    minutes: 15,
+    minutes: 20,
     longestMinutes: 45,
     source: evictions,
   },

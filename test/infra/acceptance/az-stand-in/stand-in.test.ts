@@ -1,11 +1,14 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { listMetrics } from '../../../../infra/acceptance/data/commands.ts';
 import { whyNoAzureCli } from '../../../azure-cli/azure-cli.ts';
 import { temporaryDirectory } from '../../../support/bridge-process.ts';
 import { root } from '../../../support/source-tree.ts';
 import { type AzureStandIn, startAzureStandIn } from './azure.ts';
 import { type AzureCli, startAzureCli } from './azure-cli.ts';
+import { subscriptionId, subscriptionScope } from './kinds.ts';
+import { found } from './reply.ts';
 
 const missing = whyNoAzureCli();
 if (missing !== null)
@@ -74,6 +77,30 @@ describe.skipIf(missing !== null)('the Azure CLI with the stand-in for Azure', (
     expect(new Set(after.changes.map(({ changeType }) => changeType))).toEqual(new Set(['NoChange']));
     expect(after.changes.length).toBeGreaterThan(50);
     expect(azure.unanswered).toEqual([]);
+  });
+
+  /** https://learn.microsoft.com/rest/api/resources/deployments/what-if-at-subscription-scope#whatifoperationresult */
+  test('what-if prints what it could not evaluate beside the changes', async () => {
+    const target = `${subscriptionScope}/providers/Microsoft.Resources/deployments/content`;
+    const diagnostic = { level: 'Warning', code: 'NestedDeploymentShortCircuited', message: 'skipped', target };
+    const potential = { resourceId: target, changeType: 'Create' };
+    const properties = { changes: [], potentialChanges: [potential], diagnostics: [diagnostic] };
+    azure.intercept(({ url }) => (/whatIf$/.test(url.pathname) ? found({ status: 'Succeeded', properties }) : null));
+    const args = ['--location', 'westeurope', '--template-file', 'infra/main.bicep', '--no-pretty-print'];
+    expect((await az('deployment', 'sub', 'what-if', ...args)).value).toMatchObject({
+      potentialChanges: [potential],
+      diagnostics: [diagnostic],
+    });
+  });
+
+  /** A run reads them after its last event. The stand-in answers with a value of a minute ago, if that is within the time that the CLI asks for. */
+  test('metrics are those of the hours before now', async () => {
+    const resource = `${subscriptionScope}/resourceGroups/rg-one/providers/Microsoft.EventHub/namespaces/evhns-one`;
+    const { value } = await az(
+      ...listMetrics({ subscription: subscriptionId }, { resource, metrics: ['IncomingMessages'], hours: 10 }),
+    );
+    const [metric] = (value as { value: { timeseries: { data: unknown[] }[] }[] }).value;
+    expect(metric?.timeseries[0]?.data).toHaveLength(1);
   });
 
   test('a request without a reply fails, and is recorded', async () => {

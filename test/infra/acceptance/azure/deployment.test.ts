@@ -153,6 +153,32 @@ test('what-if names each resource that would change, with the paths of its prope
   });
 });
 
+/** As in `az-stand-in/stand-in.test.ts`, where the Azure CLI prints it. */
+const shortCircuited = {
+  level: 'Warning',
+  code: 'NestedDeploymentShortCircuited',
+  message: 'A nested deployment got short-circuited and all its resources got skipped from validation.',
+  target: `/subscriptions/${subscriptionId}/providers/Microsoft.Resources/deployments/content`,
+};
+
+test('a second what-if names what it could not evaluate', async () => {
+  const answer = {
+    changes: [change('NoChange')],
+    potentialChanges: [change('Create'), change('Unsupported', { unsupportedReason: 'Its name is not known.' })],
+    diagnostics: [shortCircuited],
+  };
+  const { context, findings, said } = createContext([{ to: 'what-if', with: answer }]);
+  await previewAgain(context, template);
+  expect(findings.map(({ evidence }) => evidence)).toEqual([
+    'After the deployment of infra/vm.bicep, what-if shows no change of 1 resource, of 0 only properties that Azure has set or that it cannot compute, and cannot show 3.',
+  ]);
+  expect(said).toEqual([
+    'what-if after seb-k3x2ab-vm cannot show Microsoft.Compute/virtualMachines/vm-k3x2ab: Its name is not known.',
+    'what-if after seb-k3x2ab-vm cannot show Create Microsoft.Compute/virtualMachines/vm-k3x2ab, which may be deployed or not',
+    `what-if after seb-k3x2ab-vm cannot show Microsoft.Resources/deployments/content: NestedDeploymentShortCircuited: ${shortCircuited.message}`,
+  ]);
+});
+
 test('a second what-if proves that nothing changes, or refutes it with each difference', async () => {
   const { context, findings } = createContext([
     {
@@ -166,7 +192,7 @@ test('a second what-if proves that nothing changes, or refutes it with each diff
     [
       'bicep-idempotent',
       'proven',
-      'After the deployment of infra/vm.bicep, what-if shows no change of 1 resources, of 0 only properties that Azure has set or that it cannot compute, and cannot show 0.',
+      'After the deployment of infra/vm.bicep, what-if shows no change of 1 resource, of 0 only properties that Azure has set or that it cannot compute, and cannot show 0.',
     ],
     [
       'bicep-idempotent',

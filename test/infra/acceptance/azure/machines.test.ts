@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { AzError } from '../../../../infra/acceptance/az.ts';
+import { isOutOfCapacity } from '../../../../infra/acceptance/azure/capacity.ts';
 import { machineSteps } from '../../../../infra/acceptance/azure/machines.ts';
 import { contradictionsIn } from '../../../../infra/acceptance/azure/vm-facts.ts';
 import type { Step } from '../../../../infra/acceptance/step.ts';
@@ -180,6 +182,18 @@ test('a step without a size fails before it creates anything', async () => {
 test('windows-vm says what to install where no package for Windows was built', async () => {
   const { context } = createContext([], { ...found, quota: { windows: sizes } });
   await expect(stepNamed('windows-vm').run(context)).rejects.toThrow('install gcc-mingw-w64-x86-64');
+});
+
+test.for([
+  ['SkuNotAvailable', 'The requested size is currently not available in location westeurope.', true],
+  [
+    'OperationNotAllowed',
+    "Virtual Machine Scale Sets with Flexible Orchestration Mode cannot use VM Size 'Standard_B2s_v2'",
+    true,
+  ],
+  ['RequestDisallowedByPolicy', 'Resource vm was disallowed by policy.', false],
+] as const)('another size may work after %s: %s', ([code, message, isTried]) => {
+  expect(isOutOfCapacity(new AzError(message, { args: [], code, exitCode: 1 }))).toBe(isTried);
 });
 
 test('spot-vm measures the first request before the bridge is installed', async () => {

@@ -125,7 +125,7 @@ test('platform-again refutes by each change that what-if still shows, and deploy
     {
       assumption: 'bicep-idempotent',
       verdict: 'refuted',
-      evidence: expect.stringContaining('1 changes: Create B/c/d'),
+      evidence: expect.stringContaining('1 change: Create B/c/d'),
     },
     { assumption: 'bicep-functions-again', verdict: 'proven' },
   ]);

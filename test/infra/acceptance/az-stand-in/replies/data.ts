@@ -84,16 +84,23 @@ export const dataRoutes: readonly Route[] = [
     method: 'GET',
     host: management,
     path: '{id*}/providers/Microsoft.Insights/metrics',
-    reply: (_, { id }, { url }) =>
-      found({
-        timespan: url.searchParams.get('timespan'),
+    reply(_, { id }, { url }) {
+      // The CLI encodes it twice, and adds `+00:00` only to a time that it was given.
+      const timespan = decodeURIComponent(url.searchParams.get('timespan') ?? '');
+      const [from = 0, to = 0] = timespan.split('/').map((time) => Date.parse(/[+Z]/.test(time) ? time : `${time}Z`));
+      const minuteAgo = Date.now() - 60_000;
+      const data =
+        from <= minuteAgo && minuteAgo <= to ? [{ timeStamp: new Date(minuteAgo).toISOString(), total: 1 }] : [];
+      return found({
+        timespan,
         interval: 'PT1M',
         value: (url.searchParams.get('metricnames') ?? '').split(',').map((name) => ({
           id: `${id}/providers/Microsoft.Insights/metrics/${name}`,
           name: { value: name, localizedValue: name },
           unit: 'Count',
-          timeseries: [{ metadatavalues: [], data: [{ timeStamp: new Date().toISOString(), total: 1 }] }],
+          timeseries: [{ metadatavalues: [], data }],
         })),
-      }),
+      });
+    },
   },
 ];
