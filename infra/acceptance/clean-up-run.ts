@@ -27,13 +27,22 @@ export interface Leftover {
   readonly folder: string;
 }
 
+/** That there is nothing to remove, as a sentence that names where was looked. */
+export interface NothingLeft {
+  readonly nothing: string;
+}
+
 /**
  * Finds what `--clean-up` means.
  * @throws Failure (usage) that says what to name
  */
-export async function findLeftover(order: Pick<Order, 'runId' | 'subscription' | 'folder'>, az: Az): Promise<Leftover> {
+export async function findLeftover(
+  order: Pick<Order, 'runId' | 'subscription' | 'folder'>,
+  az: Az,
+): Promise<Leftover | NothingLeft> {
   const folder = resolve(order.folder);
   const runId = order.runId ?? (await onlyRunIn(folder, order, az));
+  if (typeof runId === 'object') return runId;
   if (!/^[a-z][a-z0-9]{3,11}$/.test(runId)) {
     throw new Failure('usage', `${runId} is no id of a run: it is the name of the run's folder, such as k3x9ab.`);
   }
@@ -58,7 +67,11 @@ export async function findLeftover(order: Pick<Order, 'runId' | 'subscription' |
 }
 
 /** The only run whose journal does not end with an empty subscription. */
-async function onlyRunIn(folder: string, { subscription }: Pick<Order, 'subscription'>, az: Az): Promise<string> {
+async function onlyRunIn(
+  folder: string,
+  { subscription }: Pick<Order, 'subscription'>,
+  az: Az,
+): Promise<string | NothingLeft> {
   const names = existsSync(folder) ? readdirSync(folder) : [];
   const left = names.filter((name) => hasLeftSomething(readJournal(join(folder, name))));
   const [only] = left;
@@ -74,21 +87,21 @@ async function onlyRunIn(folder: string, { subscription }: Pick<Order, 'subscrip
   }
   if (left.length > 1) throw new Failure('usage', `Several runs have left something: name one of ${left.join(', ')}.`);
   if (subscription === null) {
-    throw new Failure(
-      'usage',
-      `No run in ${folder} has left anything. For a run of another machine, name --subscription.`,
-    );
+    const elsewhere = 'For a run of another machine, name its subscription with --subscription.';
+    if (names.length === 0) throw new Failure('usage', `There is no run in ${folder}. ${elsewhere}`);
+    return { nothing: `Nothing to remove: no run in ${folder} has left anything. ${elsewhere}` };
   }
   const id = await findSubscription(az, subscription);
   const groups = (await az.call(listTaggedGroups({ subscription: id }, tagName))) as readonly {
     tags: Readonly<Record<string, string>>;
   }[];
   const runs = [...new Set(groups.map(({ tags }) => tags[tagName]))];
+  if (runs.length === 0) {
+    return { nothing: `Nothing to remove: no run has left a resource group in the subscription ${subscription}.` };
+  }
   throw new Failure(
     'usage',
-    runs.length === 0
-      ? 'No run has left a resource group in this subscription.'
-      : `Name the run, after verifying that it is not still going on elsewhere: ${runs.map((run) => `--clean-up ${run}`).join(', ')}.`,
+    `Name the run, after verifying that it is not still going on elsewhere: ${runs.map((run) => `--clean-up ${run}`).join(', ')}.`,
   );
 }
 

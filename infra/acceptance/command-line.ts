@@ -52,7 +52,7 @@ Exit codes:
 ${Object.values(exitCodes)
   .map(({ code, meaning }) => `  ${String(code).padEnd(9)}${meaning}`)
   .join('\n')}
-  129, 130, 143  interrupted by a signal; what was created has been removed
+  129, 130, 143, 149  interrupted by a signal; what was created has been removed
 `;
 
 /**

@@ -1,6 +1,10 @@
 /** Exit codes of the acceptance run, for scripts; `--help` prints them. */
 export const exitCodes = {
-  ok: { code: 0, meaning: 'every step succeeded, nothing was refuted, and nothing is left but for --keep' },
+  ok: {
+    code: 0,
+    meaning:
+      'every step succeeded, nothing was refuted, and nothing is left except with --keep; --clean-up: nothing is left',
+  },
   unexpected: { code: 1, meaning: 'unexpected error' },
   usage: { code: 2, meaning: 'the command line is wrong; nothing was created' },
   notReady: {

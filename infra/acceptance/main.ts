@@ -1,5 +1,5 @@
 /** Proves in a subscription what the project assumes of Azure. See `--help`. */
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommanderError } from 'commander';
 import { print } from '../../src/cli/print.ts';
@@ -88,7 +88,10 @@ async function runSteps(order: Order, plan: Plan, context: MainContext): Promise
   let processes: AzProcesses | undefined;
   const say = (line: string): void => context.print(timed(line));
   const stop = listenToSignals(context.listen, context.now, {
-    onFirst: () => say('Stopping: what is running is ended, and everything is removed. Repeat it to end at once.'),
+    onFirst: () =>
+      say(
+        'Stopping: the running steps are ended, then everything is removed. A second Ctrl-C ends at once and leaves the rest.',
+      ),
     endAtOnce: (code) => {
       processes?.kill();
       if (journal !== undefined && against === 'azure') say(`To remove what is left: ${cleanUpCommand(id, folder)}`);
@@ -130,13 +133,17 @@ async function cleanUpNow(order: Order, context: MainContext): Promise<number> {
   );
   const say = (line: string): void => context.print(timed(line));
   listenToSignals(context.listen, context.now, {
-    onFirst: () => say('Everything is being removed. Repeat it to end at once, and leave the rest.'),
+    onFirst: () => say('Everything is being removed. A second Ctrl-C ends at once and leaves the rest.'),
     endAtOnce: (code) => {
       processes.kill();
       context.exit(code);
     },
   });
   const leftover = await findLeftover(order, processes.az);
+  if ('nothing' in leftover) {
+    context.print(`${leftover.nothing}\n`);
+    return exitCodes.ok.code;
+  }
   const assumptions = context.readAssumptions();
   const performed = await cleanUpRun(leftover, { az: processes.az, assumptions, say, wait: context.wait });
   conclude(performed, leftover.folder, context);
@@ -171,7 +178,7 @@ const simulatedPlace = { subscription: '00000000-0000-0000-0000-000000000000', l
 const noAz: Az = { call: () => Promise.reject(new Error('A run against the simulator calls no az.')) };
 
 const cleanUpCommand = (id: string, folder: string): string =>
-  `npm run acceptance -- --clean-up ${id}${folder === defaultFolder ? '' : ` --folder ${folder}`}`;
+  `npm run acceptance -- --clean-up ${id}${resolve(folder) === resolve(defaultFolder) ? '' : ` --folder ${folder}`}`;
 
 /** The last lines: where the report is, what it says, and what is left. */
 function conclude({ report, left }: Performed, folder: string, { print }: MainContext): void {

@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { plural } from '../../../src/terminal/styled-text.ts';
 import { atATime } from '../at-a-time.ts';
 import { AzError } from '../az.ts';
 import type { Step, StepContext, StepOptions } from '../step.ts';
@@ -114,7 +115,8 @@ const providers: Step = {
   id: 'providers',
   title: 'register the resource providers that are missing',
   phase: 'prepare',
-  needs: ['login'],
+  // Otherwise Azure would refuse the registration, and say less.
+  needs: ['login', 'rights'],
   creates: ['registrations of resource providers, which stay and cost nothing'],
   rights: ['Contributor on the subscription'],
   cost: free('registrations are free'),
@@ -168,7 +170,7 @@ const rights: Step = {
   minutes: 1,
   proves: [],
   commands: (run) => [listPermissions(run)],
-  run: async ({ az, run, say }) => {
+  run: async ({ az, run, save, say }) => {
     const value = await az.call(listPermissions(run)).then(
       (answer) => (answer as { readonly value: readonly Permission[] }).value,
       (error: unknown) => {
@@ -181,8 +183,10 @@ const rights: Step = {
     const missing = missingActions(value);
     if (missing.length === 0) return say('the account may do everything that the run needs');
     const roles = [...new Set(missing.map(({ role }) => role))];
+    const file = save('missing-rights.txt', missing.map(({ action }) => `${action}\n`).join(''));
+    const others = missing.length === 1 ? '' : ` and ${plural(missing.length - 1, 'more action')} (${file})`;
     throw new Error(
-      `The account may not do ${missing.map(({ action }) => action).join(', ')} in the subscription: assign it ${roles.join(' and ')} there.`,
+      `The account may not do ${missing[0]?.action}${others} in the subscription: assign it ${roles.join(' and ')} there, and run this again.`,
     );
   },
 };
@@ -304,9 +308,9 @@ const aliases: Step = {
 
 export const prepareSteps = (options: StepOptions): readonly Step[] => [
   login,
+  rights,
   providers,
   quota(options),
-  rights,
   compile,
   aliases,
 ];

@@ -308,6 +308,21 @@ test('another machine cleans up by the tag, without the journal', async () => {
   expect({ ...azure.state, roleAssignments: [] }).toEqual({ ...others(), roleAssignments: [] });
 });
 
+test('--clean-up after a run that has left nothing says so, and where it looked', async () => {
+  const folder = testDirectory('acceptance');
+  const azure = createFakeAzure(others());
+  await startCommand([...inAzure, '--folder', folder], { azure, steps: creatingSteps(azure) }).ended;
+  const here = startCommand(['--clean-up', '--folder', folder], { azure });
+  expect([await here.ended, here.errors()]).toEqual([0, '']);
+  expect(here.printed()).toContain(`Nothing to remove: no run in ${folder} has left anything.`);
+  const there = startCommand(['--clean-up', '--subscription', 'Contoso test', '--folder', folder], { azure });
+  expect([await there.ended, there.errors()]).toEqual([0, '']);
+  expect(there.printed()).toBe(
+    'Nothing to remove: no run has left a resource group in the subscription Contoso test.\n',
+  );
+  expect(azure.state).toEqual(others());
+});
+
 test('--clean-up without an id refuses to choose between several runs', async () => {
   const folder = testDirectory('acceptance');
   const azure = createFakeAzure();
@@ -348,7 +363,7 @@ test.for([
   { args: ['--clean-up', '--against', 'simulator'], message: 'leaves nothing to clean up' },
   { args: ['--clean-up', 'k3x9ab'], message: 'name its subscription with --subscription' },
   { args: ['--clean-up', '../x'], message: 'is no id of a run' },
-  { args: ['--clean-up'], message: 'has left anything' },
+  { args: ['--clean-up'], message: 'There is no run in' },
   { args: [...inAzure, '--time-limit', '0'], message: 'from 1 to 1440' },
 ])('refuses $args with exit code 2', async ({ args, message }) => {
   const azure = createFakeAzure();

@@ -182,10 +182,15 @@ test.for([
   expect(missingActions(permissions).map(({ action }) => action)).toEqual(missing);
 });
 
-test('rights names the actions and the roles that are missing', async () => {
-  const { context } = createContext([{ to: 'Microsoft.Authorization/permissions', with: { value: [contributor] } }]);
+test('rights names an action and the roles that are missing, and keeps the list of all actions', async () => {
+  const { context, saved } = createContext([
+    { to: 'Microsoft.Authorization/permissions', with: { value: [contributor] } },
+  ]);
   await expect(stepNamed('rights').run(context)).rejects.toThrow(
-    'The account may not do Microsoft.Authorization/roleAssignments/write, Microsoft.Authorization/roleAssignments/delete in the subscription: assign it Role Based Access Control Administrator there.',
+    'The account may not do Microsoft.Authorization/roleAssignments/write and 1 more action (missing-rights.txt) in the subscription: assign it Role Based Access Control Administrator there, and run this again.',
+  );
+  expect(saved.get('missing-rights.txt')).toBe(
+    'Microsoft.Authorization/roleAssignments/write\nMicrosoft.Authorization/roleAssignments/delete\n',
   );
 });
 
