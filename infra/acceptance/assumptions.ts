@@ -12,6 +12,8 @@ export interface Assumption {
   /** Links to documentation, `observed by others: <link>`, or `our inference`. */
   readonly source: readonly string[];
   readonly verify: string;
+  /** The part of the claim that no step sees, as a phrase; missing if the steps see all of it. */
+  readonly unseen?: string;
   /** PowerShell on `windows`, bash elsewhere. */
   readonly commands?: string;
   /** What is no longer true of this project if the claim is false. */
@@ -65,8 +67,10 @@ real machine can confirm them. Where the third column names steps, an
 
 const tableHead = '| assumption | where | how it is proved | if it is false |\n|---|---|---|---|';
 
-function rowOf({ id, claim, where, provedBy, manual = '', breaks }: Assumption): string {
+function rowOf({ id, claim, where, provedBy, unseen, manual = '', breaks }: Assumption): string {
   const listed = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
-  const proof = provedBy ? `step${provedBy.length > 1 ? 's' : ''} ${listed(provedBy)}` : `a person: ${manual}`;
+  const steps = provedBy === undefined ? '' : `step${provedBy.length > 1 ? 's' : ''} ${listed(provedBy)}`;
+  const proof =
+    provedBy === undefined ? `a person: ${manual}` : [steps, ...(unseen ? [`a person: ${unseen}`] : [])].join('; ');
   return `| \`${id}\`: ${[claim, listed(where), proof, breaks].map((text) => text.trim().replaceAll('|', '\\|')).join(' | ')} |`;
 }

@@ -14,7 +14,7 @@ export interface PlanTextInput {
   readonly plan: Plan;
   readonly run: Run;
   readonly against: 'azure' | 'simulator';
-  readonly assumptions: readonly Pick<Assumption, 'id' | 'claim' | 'manual'>[];
+  readonly assumptions: readonly Pick<Assumption, 'id' | 'claim' | 'unseen' | 'manual'>[];
 }
 
 /** What `--plan` prints: lines of at most 100 columns, unless a word is longer. */
@@ -36,7 +36,7 @@ export function planText({ plan, run, against, assumptions }: PlanTextInput): st
       ? []
       : [
           [
-            ...heading('Left out by --only or --without, or for want of --windows'),
+            ...heading('Left out by --only or --without, or because --windows is missing'),
             ...list(leftOut.map(({ id, title }) => `${id}: ${title}`)),
           ],
         ]),
@@ -85,7 +85,7 @@ function details(
   { id, title, lane, needs, creates, rights, cost, minutes, proves, commands }: Step,
   run: Run,
 ): string[] {
-  const beside = lane === undefined ? '' : `, in the lane ${lane}, at the same time as other lanes`;
+  const beside = lane === undefined ? '' : `, in parallel with steps of other lanes (this lane: ${lane})`;
   const calls = commands?.(run) ?? [];
   return [
     ...wrap(`${id}: ${title}`.split(' '), columns),
@@ -159,7 +159,10 @@ function assumptionSections(
   return [
     ...section(
       `Assumptions that these steps can prove or refute: ${proved.length} of ${assumptions.length}`,
-      proved.map(({ id, claim }) => `${id}: ${withoutLinks(claim)}`),
+      proved.map(
+        ({ id, claim, unseen }) =>
+          `${id}: ${withoutLinks(claim)}${unseen === undefined ? '' : ` (not seen by a run: ${unseen})`}`,
+      ),
     ),
     ...section(
       `Assumptions of the steps that are left out: ${byOthers.length}`,

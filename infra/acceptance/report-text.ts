@@ -1,3 +1,4 @@
+import { assumptionsFile } from './assumptions.ts';
 import { code, fileLink, table } from './markdown.ts';
 import { dollars, duration } from './plan-text.ts';
 import { differencesText } from './recordings/differences-text.ts';
@@ -9,12 +10,13 @@ export function reportText(report: Report): string {
   const { run, assumptions, steps, durations, differences, cleanUp } = report;
   const ofVerdict = (verdict: ReportedAssumption['verdict']): readonly ReportedAssumption[] =>
     assumptions.filter((one) => one.verdict === verdict);
+  const missed = ofVerdict('not reached');
   const sections = [
     `# Acceptance run ${run.id}`,
+    run.against === 'simulator'
+      ? 'This run of scheduled-events-bridge was carried out against the simulator, and proves nothing about Azure.'
+      : `Which assumptions of scheduled-events-bridge about Azure hold in a subscription. Each is a row of \`${assumptionsFile}\`; \`infra/acceptance.md\` explains this report.`,
     reportSummary(report),
-    ...(run.against === 'simulator'
-      ? ['This run was carried out against the simulator, and proves nothing about Azure.']
-      : []),
     table(
       ['', ''],
       [
@@ -28,13 +30,17 @@ export function reportText(report: Report): string {
       ],
     ),
     ...section('Refuted', refutedTable(ofVerdict('refuted'))),
-    ...section('Proven', findingsTable(ofVerdict('proven'))),
+    ...section('Proven', provenTable(ofVerdict('proven'))),
     ...section('Differences between Azure and the simulator', differencesText(differences)),
     ...section(
       'Durations, in seconds',
       table(
         ['what', 'count', 'min', 'median', 'max'],
-        durations.map(({ what, count, min, median, max }) => [what, String(count), ...[min, median, max].map(rounded)]),
+        durations.map(({ what, count, minSeconds, medianSeconds, maxSeconds }) => [
+          what,
+          String(count),
+          ...[minSeconds, medianSeconds, maxSeconds].map(rounded),
+        ]),
       ),
     ),
     ...section(
@@ -46,13 +52,10 @@ export function reportText(report: Report): string {
     ),
     ...(run.against === 'simulator'
       ? []
-      : section(
-          'Not reached',
-          table(
-            ['assumption', 'why'],
-            ofVerdict('not reached').map(({ assumption, reason }) => [code(assumption), reason ?? '']),
-          ),
-        )),
+      : [
+          ...section('Not reached by this run', reasonsTable(missed.filter(({ isManual }) => !isManual))),
+          ...section('What no run can prove', reasonsTable(missed.filter(({ isManual }) => isManual))),
+        ]),
     ...(run.against === 'simulator' ? [] : ['## Left in the subscription', leftOf(cleanUp, run.id)]),
   ];
   return `${sections.join('\n\n')}\n`;
@@ -62,13 +65,14 @@ export function reportText(report: Report): string {
 export function reportSummary({ run, assumptions, steps, cleanUp }: Report): string {
   const count = (verdict: ReportedAssumption['verdict']): number =>
     assumptions.filter((one) => one.verdict === verdict).length;
+  const byNone = assumptions.filter(({ verdict, isManual }) => verdict === 'not reached' && isManual).length;
   const succeeded = steps.filter(({ outcome }) => outcome?.result === 'succeeded').length;
   return [
     `${stateSentences[run.state]}: ${succeeded} of ${steps.length} steps succeeded.`,
     ...(run.against === 'simulator'
       ? []
       : [
-          `Assumptions: ${count('proven')} proven, ${count('refuted')} refuted, ${count('not reached')} not reached.`,
+          `Assumptions: ${count('proven')} proven, ${count('refuted')} refuted, ${count('not reached') - byNone} not reached, and ${byNone} that no run can prove.`,
           cleanUpSentence(cleanUp),
         ]),
   ].join(' ');
@@ -104,7 +108,9 @@ function leftOf(cleanUp: CleanUpState, runId: string): string {
   if (state !== 'done') {
     return `${cleanUpSentence(cleanUp)} To remove it: \`npm run acceptance -- --clean-up ${runId}\``;
   }
-  if (left.length === 0) return 'Nothing, by the lists of Azure.';
+  if (left.length === 0) {
+    return 'Nothing, by the lists of Azure. Registrations of resource providers and `NetworkWatcherRG` stay; they cost nothing.';
+  }
   const commands = table(
     ['what', 'why', 'command'],
     left.map(({ what, why, command }) => [what, why, command === null ? 'none needed' : code(command)]),
@@ -125,16 +131,23 @@ const refutedTable = (assumptions: readonly ReportedAssumption[]): string =>
     ),
   );
 
-const findingsTable = (assumptions: readonly ReportedAssumption[]): string =>
+/** A claim may have a part of which the evidence says nothing. */
+const provenTable = (assumptions: readonly ReportedAssumption[]): string =>
   table(
-    ['assumption', 'evidence', 'file'],
-    assumptions.flatMap(({ assumption, claim, findings }) =>
-      findings.map(({ evidence, file }, at) => [
-        at === 0 ? `${code(assumption)}: ${claim}` : '',
-        evidence,
-        fileLink(file),
-      ]),
+    ['assumption', 'evidence', 'file', 'not seen by a run'],
+    assumptions.flatMap(({ assumption, claim, unseen = '', findings }) =>
+      findings.map(({ evidence, file }, at) =>
+        at === 0
+          ? [`${code(assumption)}: ${claim}`, evidence, fileLink(file), unseen]
+          : ['', evidence, fileLink(file), ''],
+      ),
     ),
+  );
+
+const reasonsTable = (assumptions: readonly ReportedAssumption[]): string =>
+  table(
+    ['assumption', 'why'],
+    assumptions.map(({ assumption, claim, reason }) => [`${code(assumption)}: ${claim}`, reason ?? '']),
   );
 
 function outcomeOf({ outcome }: ReportedStep): string {

@@ -29,7 +29,7 @@ export interface Report {
 export type RunState = 'finished' | 'interrupted' | 'time limit' | 'error' | 'not ended';
 
 /** What a report repeats of the register. */
-type Repeated = 'claim' | 'breaks' | 'otherwise';
+type Repeated = 'claim' | 'unseen' | 'breaks' | 'otherwise';
 
 export interface ReportedAssumption extends Omit<Verdict, 'findings'>, Pick<Assumption, Repeated> {
   readonly findings: readonly Omit<Finding, 'assumption' | 'verdict'>[];
@@ -45,13 +45,13 @@ export interface ReportedStep {
   readonly seconds: number | null;
 }
 
-/** Of one kind of duration that was measured, in seconds. */
+/** Of one kind of duration that was measured. */
 export interface Durations {
   readonly what: string;
   readonly count: number;
-  readonly min: number;
-  readonly median: number;
-  readonly max: number;
+  readonly minSeconds: number;
+  readonly medianSeconds: number;
+  readonly maxSeconds: number;
   readonly each: readonly { readonly seconds: number; readonly detail: string }[];
 }
 
@@ -80,7 +80,10 @@ export function reportOf(
       minutes: Math.round(secondsBetween(begun.at, ended.at) / 60),
       state: stateOf(entries),
       versions: begun.versions,
-      maxCostUsd: begun.steps.filter(({ id }) => began.has(id)).reduce((sum, { usd }) => sum + usd, 0),
+      maxCostUsd:
+        begun.against === 'simulator'
+          ? 0
+          : begun.steps.filter(({ id }) => began.has(id)).reduce((sum, { usd }) => sum + usd, 0),
     },
     assumptions: judged(entries, assumptions, steps, begun.against),
     steps,
@@ -117,6 +120,7 @@ function judged(
   return verdictsOf(assumptions, findings, outcomes, against).map((verdict, at) => ({
     ...verdict,
     claim: assumptions[at]?.claim ?? '',
+    ...(assumptions[at]?.unseen === undefined ? {} : { unseen: assumptions[at].unseen }),
     breaks: assumptions[at]?.breaks ?? '',
     otherwise: assumptions[at]?.otherwise ?? '',
     findings: verdict.findings.map(({ evidence, file }) => ({ evidence, ...(file === undefined ? {} : { file }) })),
@@ -143,9 +147,9 @@ function durationsOf(entries: readonly Entry[]): readonly Durations[] {
     return {
       what,
       count: sorted.length,
-      min: sorted[0] ?? Number.NaN,
-      median: medianOf(sorted),
-      max: sorted.at(-1) ?? Number.NaN,
+      minSeconds: sorted[0] ?? Number.NaN,
+      medianSeconds: medianOf(sorted),
+      maxSeconds: sorted.at(-1) ?? Number.NaN,
       each: ones.map(({ seconds, detail }) => ({ seconds, detail })),
     };
   });

@@ -51,7 +51,7 @@ export interface StepContext {
   willCreate(item: OutsideGroups): void;
   /** Reports what Azure did otherwise than the simulator in the same situation. */
   differ(difference: Difference): void;
-  /** A duration for the report, in seconds: `notice given`, `delivery to the event hub`. */
+  /** A duration for the report, in seconds: `from the approval until the start`. */
   measure(what: string, seconds: number, detail: string): void;
   /** One line for the person who watches, and for the log of the run. */
   say(line: string): void;

@@ -19,6 +19,8 @@ export interface Verdict {
   readonly verdict: 'proven' | 'refuted' | 'not reached';
   /** Why it was not reached, as a phrase; null otherwise. */
   readonly reason: string | null;
+  /** No step can prove it; `reason` says why. */
+  readonly isManual: boolean;
   /** What decided: the refutations if there is one, else the proofs. */
   readonly findings: readonly Finding[];
 }
@@ -43,6 +45,7 @@ export function verdictsOf(
       assumption: assumption.id,
       verdict: decisive[0]?.verdict ?? 'not reached',
       reason: decisive.length > 0 ? null : reasonOf(assumption, outcomes, target),
+      isManual: assumption.manual !== undefined,
       findings: decisive,
     };
   });
@@ -53,22 +56,26 @@ function reasonOf(
   outcomes: ReadonlyMap<string, StepOutcome>,
   target: 'azure' | 'simulator',
 ): string {
-  if (manual !== undefined) return `needs a person: ${manual.trim()}`;
+  if (manual !== undefined) return manual.trim();
   if (target === 'simulator') return 'the simulator proves nothing about Azure';
-  return provedBy.map((step) => describeOutcome(step, outcomes.get(step) ?? { result: 'not-selected' })).join('; ');
+  // Steps that ended in the same way are named together.
+  const endings = Map.groupBy(provedBy, (step) => endingOf(outcomes.get(step) ?? { result: 'not-selected' }));
+  return [...endings]
+    .map(([ending, steps]) => `${steps.map((step) => `\`${step}\``).join(', ')}: ${ending}`)
+    .join('; ');
 }
 
-function describeOutcome(step: string, outcome: StepOutcome): string {
+function endingOf(outcome: StepOutcome): string {
   switch (outcome.result) {
     case 'succeeded':
-      return `\`${step}\` ended without seeing whether it holds`;
+      return 'ended without seeing whether it holds';
     case 'failed':
-      return `\`${step}\` failed: ${outcome.message}`;
+      return `failed: ${outcome.message}`;
     case 'skipped':
-      return `\`${step}\` was skipped because \`${outcome.because}\` did not succeed`;
+      return `skipped, because \`${outcome.because}\` did not succeed`;
     case 'not-selected':
-      return `\`${step}\` was not selected`;
+      return 'not selected';
     case 'interrupted':
-      return `the run was ended before \`${step}\` had finished`;
+      return 'not finished when the run was ended';
   }
 }

@@ -14,13 +14,48 @@ export function writeReport(folder: string, entries: readonly Entry[], assumptio
   const report = reportOf(entries, assumptions);
   // One mask for both: equal ids get equal pseudonyms. What the run created has no names but its own.
   const ids = [...report.steps.map(({ id }) => id), ...assumptions.map(({ id }) => id)];
-  const mask = exceptIds(ids, createTextMask(namesIn(...entries.flatMap(loginIn))));
-  replaceFile(join(folder, reportFiles.markdown), mask(reportText(report)));
+  const masked = maskedReport(report, exceptIds(ids, createTextMask(namesIn(...entries.flatMap(loginIn)))));
+  replaceFile(join(folder, reportFiles.markdown), reportText(masked));
   replaceFile(
     join(folder, reportFiles.json),
-    mask(`${JSON.stringify({ format: 'scheduled-events-bridge acceptance', version: 1, ...report }, null, 2)}\n`),
+    `${JSON.stringify({ format: 'scheduled-events-bridge acceptance', version: 1, ...masked }, null, 2)}\n`,
   );
   return report;
+}
+
+/** Masks what Azure has answered. The texts of this project stay: a subscription may be named like a word in them. */
+function maskedReport(report: Report, mask: TextMask): Report {
+  return {
+    ...report,
+    run: { ...report.run, subscription: mask(report.run.subscription) },
+    assumptions: report.assumptions.map((one) => ({
+      ...one,
+      reason: one.isManual || one.reason === null ? one.reason : mask(one.reason),
+      findings: one.findings.map((finding) => ({ ...finding, evidence: mask(finding.evidence) })),
+    })),
+    steps: report.steps.map((step) => ({
+      ...step,
+      outcome:
+        step.outcome?.result === 'failed' ? { ...step.outcome, message: mask(step.outcome.message) } : step.outcome,
+    })),
+    durations: report.durations.map((one) => ({
+      ...one,
+      each: one.each.map((each) => ({ ...each, detail: mask(each.detail) })),
+    })),
+    differences: report.differences.map(({ detail, ...one }) => ({
+      ...one,
+      what: mask(one.what),
+      ...(detail && { detail: { ...detail, subject: mask(detail.subject), azure: mask(detail.azure) } }),
+    })),
+    cleanUp: {
+      ...report.cleanUp,
+      left: report.cleanUp.left.map(({ what, why, command }) => ({
+        what: mask(what),
+        why: mask(why),
+        command: command && mask(command),
+      })),
+    },
+  };
 }
 
 /** Leaves ids of several words as they are: a subscription may be named like a part of one, as `Test` is in `read-test-record`. */

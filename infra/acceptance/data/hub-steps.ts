@@ -139,19 +139,18 @@ async function refuseSixthReader(context: StepContext): Promise<void> {
     await Promise.all(hubs.map((hub) => hub.close()));
   }
   const distinct = [...new Set(refused)];
-  say(`of six readers were refused: ${distinct.join(', ') || 'none'}`);
+  const refusedReaders = distinct.map((one) => one.replace(/^(\d+) (.*)$/, 'number $1 ($2)')).join(', ') || 'none';
+  say(`six readers, opened one after the other; refused: ${refusedReaders}`);
   const verdict = verdictOnReaders(distinct, readers);
   if (verdict !== null) {
     reportOfAzure(context, {
       assumption: 'hub-readers',
       verdict,
-      evidence: `Of six readers of one partition were refused: ${distinct.join(', ') || 'none'}.`,
+      evidence: `Six readers of one partition were opened one after the other; refused: ${refusedReaders}.`,
     });
   }
   if (verdict !== 'proven')
-    throw new Error(
-      `Expected was that only the sixth reader is refused; refused were ${distinct.join(', ') || 'none'}.`,
-    );
+    throw new Error(`Expected was that only the sixth reader is refused; refused: ${refusedReaders}.`);
 }
 
 async function readOverWebSockets(context: StepContext): Promise<void> {
@@ -212,7 +211,7 @@ async function throttleHub(context: StepContext): Promise<void> {
       await sleep(1_000, undefined, { signal });
     }
     const seconds = (performance.now() - refusedAt) / 1000;
-    measure('a throttled namespace until it accepts again', seconds, failure.code);
+    measure('how long a throttled namespace refuses', seconds, failure.code);
     report({
       assumption: 'hub-throttled',
       verdict: verdictOnThrottling(failure, seconds) ?? 'refuted',

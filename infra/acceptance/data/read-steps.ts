@@ -99,7 +99,7 @@ async function readTestRecords(context: StepContext): Promise<void> {
   for (const one of emitted) {
     const message = messages.find((each) => isOf(each, one));
     const seconds = ((message?.enqueuedAt.getTime() ?? Number.NaN) - one.emittedAt.getTime()) / 1000;
-    measure('delivery of a test record to the hub', seconds, one.machine.name);
+    measure('delivery of a test record to the event hub', seconds, one.machine.name);
     if (message?.record.isTest !== true)
       throw new Error(`The test record of ${one.machine.name} is not marked as a test.`);
   }
@@ -117,7 +117,7 @@ async function readTestRecords(context: StepContext): Promise<void> {
   for (const one of emitted) {
     const row = rows.find(({ RecordId }) => RecordId === one.recordId);
     measure(
-      'a test record until it can be queried',
+      'ingestion of a test record into the table',
       (Date.parse(String(row?.IngestedAt)) - one.emittedAt.getTime()) / 1000,
       one.machine.name,
     );
@@ -141,7 +141,7 @@ async function checkHub(context: StepContext): Promise<void> {
   );
   measureEach(
     context,
-    'delivery to the event hub',
+    'delivery to the event hub, all records',
     records.map(({ record, enqueuedAt }) => (enqueuedAt.getTime() - Date.parse(record.observedAt)) / 1000),
   );
   const problems = hubProblems(messages, [...streams, ...otherStreams(messages, streams)]);
@@ -214,7 +214,7 @@ async function measureIngestion(context: StepContext): Promise<void> {
   const seconds = rows.map(
     ({ TimeGenerated, IngestedAt }) => (Date.parse(String(IngestedAt)) - Date.parse(String(TimeGenerated))) / 1000,
   );
-  const sorted = measureEach(context, 'a record until it can be queried', seconds);
+  const sorted = measureEach(context, 'ingestion into the table, all records', seconds);
   const median = sorted[Math.floor(sorted.length / 2)] ?? 0;
   const max = sorted.at(-1) ?? 0;
   // The first rows of new tables take longer, and so do those of a VM that was off.

@@ -22,27 +22,58 @@ export function measuresOf(played: Played): readonly Measure[] {
   const requested = played.requestedAt.toISOString();
   const started = last?.startedAt;
   return [
-    ...between('request until the announcement', requested, announced?.observedAt, 'first record of the event'),
-    ...between('notice announced', announced?.observedAt, announced?.notBefore, 'first record until NotBefore'),
+    ...between(
+      'from the request until the event is listed',
+      requested,
+      announced?.observedAt,
+      'first record of the event',
+    ),
+    ...between(
+      'notice announced: from the first record until NotBefore',
+      announced?.observedAt,
+      announced?.notBefore,
+      'first record until NotBefore',
+    ),
     ...(last?.noticeSeconds == null
       ? []
-      : [{ what: 'notice given', seconds: last.noticeSeconds, detail: 'noticeSeconds' }]),
-    ...between('approval until the start', played.approvedAt?.toISOString(), started, 'approve returned until Started'),
+      : [
+          {
+            what: 'notice given: from the first poll that saw the event until it started',
+            seconds: last.noticeSeconds,
+            detail: 'noticeSeconds',
+          },
+        ]),
+    ...between(
+      'from the approval until the start',
+      played.approvedAt?.toISOString(),
+      started,
+      'approve returned until Started',
+    ),
     ...(last?.observedOutageSeconds == null
       ? []
       : [
           {
-            what: 'outage',
+            what: 'outage: from the last poll before the restart until the first one after it',
             seconds: last.observedOutageSeconds,
             detail: 'last poll before the restart until the first one after it',
           },
         ]),
     ...(last?.startedSeconds == null
       ? []
-      : [{ what: 'listed as started', seconds: last.startedSeconds, detail: 'startedSeconds' }]),
+      : [{ what: 'how long an event is listed as Started', seconds: last.startedSeconds, detail: 'startedSeconds' }]),
     ...copies.flatMap(({ record, enqueuedAt }) => [
-      ...between('delivery to the event hub', record.observedAt, enqueuedAt.toISOString(), record.phase),
-      ...between('ingestion into the table', record.observedAt, rows.get(recordKey(record))?.IngestedAt, record.phase),
+      ...between(
+        'delivery to the event hub, records of scenarios',
+        record.observedAt,
+        enqueuedAt.toISOString(),
+        record.phase,
+      ),
+      ...between(
+        'ingestion into the table, records of scenarios',
+        record.observedAt,
+        rows.get(recordKey(record))?.IngestedAt,
+        record.phase,
+      ),
     ]),
   ];
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { plural } from '../../../src/terminal/styled-text.ts';
 import type { Finding } from '../step.ts';
 import { sameId } from './checks.ts';
 import type { Played } from './played.ts';
@@ -111,7 +112,7 @@ function userEvent(view: PlayedView): Judgement {
   if (isOurs && given === null) return null;
   return {
     holds: isOurs && given?.holds === true,
-    evidence: `${eventType} by ${eventSource} for ${affectedResources.length} VM(s)${given === null ? '' : `; ${given.evidence}`}`,
+    evidence: `${eventType} by ${eventSource} for ${plural(affectedResources.length, 'VM')}${given === null ? '' : `; ${given.evidence}`}`,
   };
 }
 

@@ -1,3 +1,4 @@
+import { plural } from '../../../src/terminal/styled-text.ts';
 import { describeDifference } from '../recordings/difference.ts';
 import { saveRecording } from '../recordings/save-recording.ts';
 import { createSimulatorTarget } from '../simulator-target.ts';
@@ -79,8 +80,11 @@ async function playAndCompare(scenario: Scenario, context: StepContext): Promise
     context.say(`${scenario.id}: not compared, because the simulator could not play it: ${twin.message}`);
   } else {
     const differences = differencesOf(target.kind, played, twin);
-    if (isSimulator) problems.push(...differences.map((one) => `${describeDifference(one)}.`));
-    else {
+    if (isSimulator) {
+      problems.push(...differences.map((one) => `${describeDifference(one, ['the first play', 'the second play'])}.`));
+      if (twin.approvalProblem !== null)
+        problems.push(`In the second play, the event could not be approved: ${twin.approvalProblem}`);
+    } else {
       saveEvidence(scenario, 'simulator', twin, context);
       for (const detail of [...differences, ...timeDifferencesOf(scenario, played)]) {
         const what = describeDifference(detail);
@@ -139,7 +143,9 @@ export function machinesFor(
   const isSecond = scenario.operation === 'redeploy' && own.length > 1;
   const machine = isSecond ? own[1] : own[at];
   if (machine === undefined)
-    throw new Error(`The scenario needs ${at + 1} VM(s) of the kind ${scenario.role}; there are ${own.length}.`);
+    throw new Error(
+      `The scenario needs ${plural(at + 1, 'VM')} of the kind ${scenario.role}; there are ${own.length}.`,
+    );
   return { machine, sibling: machine.scaleSet === null ? null : (own[at + 1] ?? null) };
 }
 

@@ -42,8 +42,11 @@ export const differenceKinds = {
 
 export type DifferenceKind = keyof typeof differenceKinds;
 
-/** One sentence without its stop. */
-export function describeDifference({ kind, subject, azure, simulator, tolerance }: PlayDifference): string {
+/** One sentence without its stop. @param sides which plays were compared: that of a run against the simulator has two of them */
+export function describeDifference(
+  { kind, subject, azure, simulator, tolerance }: PlayDifference,
+  sides: readonly [one: string, other: string] = ['Azure', 'the simulator'],
+): string {
   const allowed = tolerance === null ? '' : ` (tolerance ${tolerance})`;
-  return `${subject}: ${differenceKinds[kind].what}: Azure ${azure}, the simulator ${simulator}${allowed}`;
+  return `${subject}: ${differenceKinds[kind].what}: ${sides[0]} ${azure}, ${sides[1]} ${simulator}${allowed}`;
 }

@@ -36,6 +36,7 @@ function faultsOf(one: Assumption): readonly string[] {
     'source',
     'breaks',
     'provedBy',
+    'unseen',
     'manual',
   ];
   return [
@@ -58,6 +59,9 @@ function faultsOf(one: Assumption): readonly string[] {
     ...(one.source ?? ['nothing'])
       .filter((text) => !isSource(text))
       .map((text) => `source ${text} is neither a link nor our inference`),
+    ...(one.unseen === undefined || (isText(one.unseen) && one.provedBy !== undefined)
+      ? []
+      : ['unseen is no part of what a step proves']),
     ...(isText(one.manual) === (one.provedBy?.length ?? 0) > 0 ? ['provedBy or manual, one of them, is needed'] : []),
   ];
 }
@@ -96,6 +100,7 @@ test.for<readonly [change: Partial<Assumption>, fault: RegExp]>([
   [{ source: ['Microsoft says so'] }, /^source Microsoft says so is neither/],
   [{ provedBy: ['platform'], manual: 'a person' }, /^provedBy or manual/],
   [{ provedBy: [], manual: ' ' }, /^provedBy or manual/],
+  [{ unseen: 'a freeze' }, /^unseen is no part/],
   [{ note: 'x' } as Partial<Assumption>, /^note is not known$/],
 ])('an assumption with %j is refused', ([change, fault]) => {
   const [first] = assumptions;

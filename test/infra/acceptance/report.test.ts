@@ -23,10 +23,10 @@ const assumption = (id: string, provedBy: readonly string[]) => ({
 });
 
 const assumptions = [
-  assumption('hub-order', ['read-hub']),
+  { ...assumption('hub-order', ['read-hub']), unseen: 'what no test has seen' },
   assumption('imds-preempt', ['evict']),
   assumption('logs-types', ['read-tables']),
-  { ...assumption('imds-hardware-failure', []), manual: 'nobody can let a host fail' },
+  { ...assumption('imds-hardware-failure', []), manual: 'a failure of a host cannot be requested' },
 ];
 
 const begun: Beginning = {
@@ -80,7 +80,11 @@ const complete: readonly RunEvent[] = [
   {
     event: 'finding',
     step: 'read-hub',
-    finding: { assumption: 'hub-order', verdict: 'proven', evidence: `12 records in order, in ${subscriptionId}` },
+    finding: {
+      assumption: 'hub-order',
+      verdict: 'proven',
+      evidence: `12 records in order, in ${subscriptionId} of the subscription Test`,
+    },
   },
   {
     event: 'step-ended',
@@ -101,8 +105,8 @@ test('a report has the verdict of each assumption, the outcome of each step and 
   expect(report.assumptions.map(({ assumption, verdict, reason }) => [assumption, verdict, reason])).toEqual([
     ['hub-order', 'proven', null],
     ['imds-preempt', 'refuted', null],
-    ['logs-types', 'not reached', '`read-tables` was skipped because `read-hub` did not succeed'],
-    ['imds-hardware-failure', 'not reached', 'needs a person: nobody can let a host fail'],
+    ['logs-types', 'not reached', '`read-tables`: skipped, because `read-hub` did not succeed'],
+    ['imds-hardware-failure', 'not reached', 'a failure of a host cannot be requested'],
   ]);
   expect(report.steps.map(({ id, outcome, seconds }) => [id, outcome?.result, seconds])).toEqual([
     ['platform', 'succeeded', 1],
@@ -113,14 +117,16 @@ test('a report has the verdict of each assumption, the outcome of each step and 
   expect(report.cleanUp).toMatchObject({ state: 'done', left: [{ what: 'the group rg-x' }] });
 });
 
-test('counts what can have been spent: only steps that began', () => {
+test('counts what can have been spent: only steps that began, and nothing on the simulator', () => {
   expect(reportAfter(...complete).run.maxCostUsd).toBeCloseTo(1.45);
+  const onSimulator = memoryJournal([{ ...begun, against: 'simulator' }, ...complete]).entries;
+  expect(reportOf(onSimulator, assumptions).run.maxCostUsd).toBe(0);
 });
 
-test('durations have count, least, median and most', () => {
+test('durations have count, least, median and most, in seconds', () => {
   expect(reportAfter(...complete).durations).toMatchObject([
-    { what: 'notice given', count: 4, min: 29, median: 33, max: 40 },
-    { what: 'delivery to the hub', count: 1, min: 1.23456, median: 1.23456, max: 1.23456 },
+    { what: 'notice given', count: 4, minSeconds: 29, medianSeconds: 33, maxSeconds: 40 },
+    { what: 'delivery to the hub', count: 1, minSeconds: 1.23456, medianSeconds: 1.23456, maxSeconds: 1.23456 },
   ]);
 });
 
@@ -154,11 +160,14 @@ test('acceptance.md is as in the sample, and has nothing of the subscription', (
   const sample = join(import.meta.dirname, 'sample-report.txt');
   const folder = testDirectory('report');
   mkdirSync(folder, { recursive: true });
-  writeReport(folder, memoryJournal([begun, ...complete]).entries, assumptions);
+  const login: RunEvent = { event: 'found', step: 'login', value: { subscriptionName: 'Test' } };
+  writeReport(folder, memoryJournal([begun, login, ...complete]).entries, assumptions);
   const text = readFileSync(join(folder, 'acceptance.md'), 'utf8');
   if (process.env.UPDATE) writeFileSync(sample, text);
   expect(text).toBe(readFileSync(sample, 'utf8'));
   const both = text + readFileSync(join(folder, 'acceptance.json'), 'utf8');
+  // The subscription has the name of a word in the claims, the titles and the register.
+  expect(text).toContain('what no test has seen');
   for (const secret of [subscriptionId, '20.1.2.3', 'ann@contoso.com', 'contoso']) expect(both).not.toContain(secret);
   expect(JSON.parse(readFileSync(join(folder, 'acceptance.json'), 'utf8')).assumptions).toHaveLength(4);
 });

@@ -25,41 +25,48 @@ const judge = (
 test('an assumption is proven by a proof, whatever the outcome of its steps', () => {
   const failed = { result: 'failed', message: 'It timed out.' } as const;
   expect(judge([other, proven], { 'send-large': failed })).toEqual([
-    { assumption: 'hub-size', verdict: 'proven', reason: null, findings: [proven] },
+    { assumption: 'hub-size', verdict: 'proven', reason: null, isManual: false, findings: [proven] },
   ]);
 });
 
 test.for([[[proven, refuted, proven]], [[refuted, proven]]])(
   'one refutation among %j outweighs the proofs',
   ([found = []]) => {
-    expect(judge(found)).toEqual([{ assumption: 'hub-size', verdict: 'refuted', reason: null, findings: [refuted] }]);
+    expect(judge(found)).toEqual([
+      { assumption: 'hub-size', verdict: 'refuted', reason: null, isManual: false, findings: [refuted] },
+    ]);
   },
 );
 
 test.for<readonly [outcome: StepOutcome, reason: string]>([
-  [{ result: 'succeeded' }, '`send-large` ended without seeing whether it holds'],
-  [{ result: 'failed', message: 'The quota is 0.' }, '`send-large` failed: The quota is 0.'],
-  [{ result: 'skipped', because: 'deploy' }, '`send-large` was skipped because `deploy` did not succeed'],
-  [{ result: 'not-selected' }, '`send-large` was not selected'],
-  [{ result: 'interrupted' }, 'the run was ended before `send-large` had finished'],
+  [{ result: 'succeeded' }, '`send-large`: ended without seeing whether it holds; `read-hub`: not selected'],
+  [{ result: 'failed', message: 'The quota is 0.' }, '`send-large`: failed: The quota is 0.; `read-hub`: not selected'],
+  [
+    { result: 'skipped', because: 'deploy' },
+    '`send-large`: skipped, because `deploy` did not succeed; `read-hub`: not selected',
+  ],
+  [{ result: 'not-selected' }, '`send-large`, `read-hub`: not selected'],
+  [{ result: 'interrupted' }, '`send-large`: not finished when the run was ended; `read-hub`: not selected'],
 ])('an assumption without findings is not reached, with the reason: %j', ([outcome, reason]) => {
   expect(judge([other], { 'send-large': outcome })).toEqual([
     {
       assumption: 'hub-size',
       verdict: 'not reached',
-      reason: `${reason}; \`read-hub\` was not selected`,
+      reason,
+      isManual: false,
       findings: [],
     },
   ]);
 });
 
-test('an assumption that no step can prove needs a person', () => {
+test('an assumption that no step can prove is marked, with the reason of its row', () => {
   const manual = [{ id: 'platform-maintenance', manual: 'Azure starts maintenance, not its users.\n' }];
   expect(verdictsOf(manual, [], new Map(), 'azure')).toEqual([
     {
       assumption: 'platform-maintenance',
       verdict: 'not reached',
-      reason: 'needs a person: Azure starts maintenance, not its users.',
+      reason: 'Azure starts maintenance, not its users.',
+      isManual: true,
       findings: [],
     },
   ]);
@@ -71,6 +78,7 @@ test('a run against the simulator neither proves nor refutes', () => {
       assumption: 'hub-size',
       verdict: 'not reached',
       reason: 'the simulator proves nothing about Azure',
+      isManual: false,
       findings: [],
     },
   ]);

@@ -146,10 +146,10 @@ test('durations count from the request, the announcement and each observation', 
   const approvedAt = new Date(at(20));
   const measures = measuresOf(playedWith(waitedRestart(), { approvedAt }));
   const secondsOf = (what: string) => measures.filter((one) => one.what === what).map(({ seconds }) => seconds);
-  expect(secondsOf('request until the announcement')).toEqual([10]);
-  expect(secondsOf('notice announced')).toEqual([900]);
-  expect(secondsOf('delivery to the event hub')).toEqual([1, 1, 1]);
-  expect(secondsOf('ingestion into the table')).toEqual([90, 90, 90]);
+  expect(secondsOf('from the request until the event is listed')).toEqual([10]);
+  expect(secondsOf('notice announced: from the first record until NotBefore')).toEqual([900]);
+  expect(secondsOf('delivery to the event hub, records of scenarios')).toEqual([1, 1, 1]);
+  expect(secondsOf('ingestion into the table, records of scenarios')).toEqual([90, 90, 90]);
 });
 
 test('a start that is seen just before the answer to the approval is no problem', () => {

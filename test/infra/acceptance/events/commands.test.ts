@@ -66,7 +66,7 @@ describe('the VM of a scenario', () => {
 
   test('that is missing fails the scenario', () => {
     expect(() => machinesFor(scenarioNamed('delete-flexible'), machines)).toThrow(
-      'The scenario needs 2 VM(s) of the kind flexible; there are 0.',
+      'The scenario needs 2 VMs of the kind flexible; there are 0.',
     );
   });
 

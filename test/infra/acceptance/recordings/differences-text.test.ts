@@ -17,6 +17,10 @@ test('each difference says what both did, and which file to change', () => {
   expect(compared.map(({ what }) => what)).toEqual([
     'Reboot by User: time from first listed to Started: Azure 900 s, the simulator 20 s (tolerance 94 s)',
   ]);
+  const [first] = compared;
+  expect(first && describeDifference(first.detail, ['the first play', 'the second play'])).toBe(
+    'Reboot by User: time from first listed to Started: the first play 900 s, the second play 20 s (tolerance 94 s)',
+  );
   const text = differencesText([...compared, { situation: 'throttled', what: 'Azure answers 429 | after a minute.' }]);
   expect(text.split('\n\n')).toEqual([
     '### `restart`: [recordings/restart.jsonl](recordings/restart.jsonl)',
