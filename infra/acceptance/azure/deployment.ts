@@ -272,7 +272,7 @@ export async function previewAgain(
     verdict: changes.length === 0 ? 'proven' : 'refuted',
     evidence:
       changes.length === 0
-        ? `After the deployment of ${template.template}, what-if shows no change of ${plural(unchanged, 'resource')}, of ${noise.length} only properties that Azure has set or that it cannot compute, and cannot show ${unknown.length}.`
+        ? `After the deployment of ${template.template}, what-if finds ${plural(unchanged, 'resource')} unchanged, ${noise.length} that differ only in properties that Azure has set or that it cannot compute, and ${unknown.length} that it cannot evaluate.`
         : `After the deployment of ${template.template}, what-if shows ${plural(changes.length, 'change')}: ${changes.join('; ')}.`,
     file,
   });

@@ -170,7 +170,7 @@ test('a second what-if names what it could not evaluate', async () => {
   const { context, findings, said } = createContext([{ to: 'what-if', with: answer }]);
   await previewAgain(context, template);
   expect(findings.map(({ evidence }) => evidence)).toEqual([
-    'After the deployment of infra/vm.bicep, what-if shows no change of 1 resource, of 0 only properties that Azure has set or that it cannot compute, and cannot show 3.',
+    'After the deployment of infra/vm.bicep, what-if finds 1 resource unchanged, 0 that differ only in properties that Azure has set or that it cannot compute, and 3 that it cannot evaluate.',
   ]);
   expect(said).toEqual([
     'what-if after seb-k3x2ab-vm cannot show Microsoft.Compute/virtualMachines/vm-k3x2ab: Its name is not known.',
@@ -192,7 +192,7 @@ test('a second what-if proves that nothing changes, or refutes it with each diff
     [
       'bicep-idempotent',
       'proven',
-      'After the deployment of infra/vm.bicep, what-if shows no change of 1 resource, of 0 only properties that Azure has set or that it cannot compute, and cannot show 0.',
+      'After the deployment of infra/vm.bicep, what-if finds 1 resource unchanged, 0 that differ only in properties that Azure has set or that it cannot compute, and 0 that it cannot evaluate.',
     ],
     [
       'bicep-idempotent',
