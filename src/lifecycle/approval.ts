@@ -147,8 +147,8 @@ export const evidenceIn = (cause: string): readonly string[] =>
 /** The cause of an approval that an operator requested. */
 export const byHand = 'by-hand';
 
-/** What is approved without being asked, in words for an operator. */
-export function approvalInWords(policy: ApprovalPolicy): string {
+/** What is approved without being asked, in words for an operator; null: nothing. */
+export function approvalInWords(policy: ApprovalPolicy): string | null {
   const { userInitiated, freezeUpToSeconds, onBehalfOf: others, onBehalfAfterSeconds } = policy;
   const what = [
     ...(userInitiated ? ['reboots and redeploys that a user requested'] : []),
@@ -156,8 +156,8 @@ export function approvalInWords(policy: ApprovalPolicy): string {
       ? []
       : [`freezes of at most ${Math.min(freezeUpToSeconds, longestFreezeSeconds)} s`]),
   ];
-  if (what.length === 0) return 'Nothing is approved automatically.';
+  if (what.length === 0) return null;
   const whose = 'where this VM is the first that the event names';
   const instead = `; user-initiated events also on behalf of ${others.join(', ')}, after ${onBehalfAfterSeconds} s`;
-  return `Approved automatically: ${what.join(', and ')}, ${whose}${others.length === 0 ? '' : instead}.`;
+  return `${what.join(', and ')}, ${whose}${userInitiated && others.length > 0 ? instead : ''}`;
 }

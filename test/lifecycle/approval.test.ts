@@ -259,14 +259,15 @@ describe('for every event and every state', () => {
 
 describe('the policy in words', () => {
   test.each([
-    [{ ...policy, userInitiated: false, freezeUpToSeconds: null }, 'Nothing is approved automatically.'],
+    [{ ...policy, userInitiated: false, freezeUpToSeconds: null }, null],
+    [{ ...policy, userInitiated: false }, 'freezes of at most 9 s, where this VM is the first that the event names'],
     [
       { ...policy, freezeUpToSeconds: null, onBehalfOf: [] },
-      'Approved automatically: reboots and redeploys that a user requested, where this VM is the first that the event names.',
+      'reboots and redeploys that a user requested, where this VM is the first that the event names',
     ],
     [
       policy,
-      'Approved automatically: reboots and redeploys that a user requested, and freezes of at most 9 s, where this VM is the first that the event names; user-initiated events also on behalf of web_1, Web_2, after 60 s.',
+      'reboots and redeploys that a user requested, and freezes of at most 9 s, where this VM is the first that the event names; user-initiated events also on behalf of web_1, Web_2, after 60 s',
     ],
   ])('the policy %#', (some, words) => expect(approvalInWords(some)).toBe(words));
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { disablingFile, isApprovingDisabled } from '../../approver/disabled.ts';
 import { ok, warning } from '../../check/finding.ts';
 import type { Config } from '../../config.ts';
+import { approvalInWords } from '../../lifecycle/approval.ts';
 import type { OperatingSystem } from '../../operating-system.ts';
 import type { CheckContext } from './context.ts';
 import type { Finding } from './finding.ts';
@@ -14,7 +15,7 @@ export function checkApprove({ config, system }: CheckContext): readonly Finding
 
 /** The approval policy in words. */
 export function approveFinding(
-  { userInitiated, freezeUpToSeconds, onBehalfOf, onBehalfAfterSeconds }: Config['approve'],
+  policy: Config['approve'],
   {
     switchOffFile,
     isSwitchedOff,
@@ -26,26 +27,18 @@ export function approveFinding(
   },
 ): Finding {
   const what = 'approve.policy';
-  const kinds = [
-    ...(userInitiated ? ['every Reboot and Redeploy of this VM that a user requested'] : []),
-    ...(freezeUpToSeconds === null ? [] : [`every Freeze of this VM of up to ${freezeUpToSeconds} s`]),
-    ...(userInitiated && onBehalfOf.length > 0
-      ? [`user-initiated events of ${onBehalfOf.join(', ')}, after ${onBehalfAfterSeconds} s`]
-      : []),
-  ];
+  const approved = approvalInWords(policy);
   const manually = 'an operator may approve any event with the command approve';
-  if (kinds.length === 0) return ok(what, `Nothing is approved automatically; ${manually}.`);
-  const last = kinds.pop() ?? '';
-  const list = kinds.length > 0 ? `${kinds.join(', ')} and ${last}` : last;
+  if (approved === null) return ok(what, `Nothing is approved automatically; ${manually}.`);
   if (isSwitchedOff) {
     return warning(
       what,
-      `Nothing is approved while ${switchOffFile} exists. Without it: ${list}.`,
+      `Nothing is approved automatically while ${switchOffFile} exists; ${manually}. Without the file: ${approved}.`,
       system.removeFile(switchOffFile),
     );
   }
   return ok(
     what,
-    `Approved automatically: ${list}; never Preempt, Terminate, or a Reboot or Redeploy by the platform. To stop that at once, create ${switchOffFile}.`,
+    `Approved automatically: ${approved}. Never Preempt, Terminate, or a Reboot or Redeploy by the platform. To stop that at once, create ${switchOffFile}.`,
   );
 }
