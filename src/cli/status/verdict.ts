@@ -19,8 +19,10 @@ export interface StatusVerdict {
   readonly notes: readonly string[];
 }
 
-/** Tokens and certificates are refused from about five minutes on. */
+/** Reported from here on, before tokens and certificates are refused. */
 const clockOffSeconds = 120;
+/** https://learn.microsoft.com/entra/identity-platform/access-tokens#validate-tokens */
+const refusedClockSeconds = 300;
 /** The reserve, and as much again. */
 const leastFreeBytes = 8 * 2 ** 20;
 /** Less than one large turn takes. */
@@ -126,7 +128,9 @@ const stuck: Question = ({ service }) => service?.stuck[0] ?? null;
 const clockOff: Question = ({ document: { clockOffsetSeconds } }, { setClock }) => {
   if (clockOffsetSeconds === null || Math.abs(clockOffsetSeconds) < clockOffSeconds) return null;
   const way = clockOffsetSeconds > 0 ? 'behind' : 'ahead of';
-  return `The clock of this VM is ${formatDuration(clockOffsetSeconds)} ${way} Azure's, so tokens and certificates are refused. Set it (${setClock}).`;
+  const refused = 'tokens and certificates are refused';
+  const effect = Math.abs(clockOffsetSeconds) > refusedClockSeconds ? `so ${refused}` : `and from 5 min on ${refused}`;
+  return `The clock of this VM is ${formatDuration(clockOffsetSeconds)} ${way} Azure's, ${effect}. Set it (${setClock}).`;
 };
 
 /** The failure of a destination with pending records: an operator has to act, or it has lasted for two minutes. */

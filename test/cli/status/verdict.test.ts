@@ -273,6 +273,12 @@ const cases: readonly Case[] = [
     message: /^Running; both destinations are up to date\. Freeze of this VM is under way\.$/,
   },
   {
+    name: 'a clock that is off by three minutes, with which tokens are still accepted',
+    given: facts({ document: { clockOffsetSeconds: 180 } }),
+    message: /^The clock of this VM is 3 min behind Azure's, and from 5 min on tokens and certificates are refused\./,
+    problems: 1,
+  },
+  {
     name: 'a clock that is off by a day',
     given: facts({ document: { clockOffsetSeconds: -86_400 } }),
     message: /^The clock of this VM is 24 h ahead of Azure's, so .*chronyc/,
