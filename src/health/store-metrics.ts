@@ -15,7 +15,7 @@ export const storeMetrics: readonly MetricFamily[] = [
     name: 'bridge_store_limit_bytes',
     kind: 'gauge',
     labels: [],
-    help: 'The most that it may take: outbox.maxMegabytes, at most 5 % of the free disk at start, never less than what is stored.',
+    help: 'The most that it may take: outbox.maxMegabytes, at most 5 % of what the disk had free at the start or later, never less than what is stored.',
     toDo: 'When it is full, ended events are discarded, oldest first: fix the sink that blocks it.',
     read: ({ store }) => one(store.fill.limitBytes),
   },

@@ -145,7 +145,9 @@ function addPurge(outbox: Command, { env, print, stop }: CommandContext): void {
     .addArgument(
       outbox.createArgument('[position]', 'position of one record (default: all)').argParser(positionArgument),
     )
-    .addOption(new Option('--state <state>', 'what to discard').choices(['dead', 'pending']).makeOptionMandatory())
+    .addOption(
+      new Option('--state <state>', 'what to discard (required)').choices(['dead', 'pending']).makeOptionMandatory(),
+    )
     .addOption(sinkOption())
     .option('--yes', 'skip the confirmation')
     .action(

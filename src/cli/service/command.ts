@@ -47,7 +47,7 @@ async function toItsEnd<T>(machine: Machine, { stop }: CommandContext, work: () 
 const addSub = (service: Command, name: string, description: string, ...more: readonly ExitReason[]): Command =>
   describeVerb(service.command(name).description(description), ...reasons, ...more);
 
-const from = ['--from <folder>', 'the folder with the unpacked package'] as const;
+const from = ['--from <folder>', 'the folder with the unpacked package (required)'] as const;
 const config = [
   '-c, --config <file>',
   'the configuration file; it is validated and copied to where the service reads it',
