@@ -141,10 +141,14 @@ export const schema = section({
     bypass: withDefault([], list('host names or .suffixes'), 'Hosts to connect to directly'),
   }),
   approve: section({
-    userInitiated: withDefault(false, flag, 'Approve reboots and redeploys of this VM that a user requested'),
+    userInitiated: withDefault(
+      false,
+      flag,
+      'Approve reboots and redeploys that a user requested, if the event names this VM first',
+    ),
     freezeUpToSeconds: orNull(
       wholeNumber(0, 30, seconds),
-      'Approve freezes of this VM that are announced to last at most this long',
+      'Approve freezes that are announced to last at most this long, if the event names this VM first',
     ),
     onBehalfOf: withDefault(
       [],
