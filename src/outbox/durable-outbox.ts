@@ -215,7 +215,7 @@ class DurableOutbox implements Outbox {
     // While the disk takes writes, what waits for a commit is counted with it: a crash takes no count back.
     if (this.#disk.fault) {
       this.#buffer.countRecords(changes);
-      this.#buffer.countUpdates(changes);
+      this.#buffer.countUpdates(changes, (sink, position) => this.#isPending(sink, position));
     }
     const stored = this.#disk.file?.sinks;
     const names = [...new Set([...(stored?.keys() ?? []), ...this.#options.sinks])].sort();
@@ -261,6 +261,11 @@ class DurableOutbox implements Outbox {
   /** Reads the file of this stream; null without a readable one. */
   #read<T>(ask: (file: OutboxFile) => T): T | null {
     return this.#isDetached ? null : this.#disk.read(ask);
+  }
+
+  /** False for what was discarded while it was on its way. */
+  #isPending(sink: string, position: number): boolean {
+    return this.#buffer.records.has(position) || this.#read((file) => file.isPending(sink, position)) !== false;
   }
 
   /** A transaction of its own, after all that was in memory. Null when the disk takes no writes: then nothing was done. */

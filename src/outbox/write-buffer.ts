@@ -95,10 +95,10 @@ export class WriteBuffer {
     changes.include(this.#discarded);
   }
 
-  /** Counts updates. `write` writes one; false where its delivery is not pending any more, so that nothing is to be counted. */
+  /** Counts updates. `write` may write one; false where its delivery is not pending any more, so that nothing is to be counted. */
   countUpdates(
     changes: CounterChanges,
-    write: (sink: string, position: number, update: BufferedUpdate) => boolean = () => true,
+    write: (sink: string, position: number, update: BufferedUpdate) => boolean,
   ): void {
     for (const [sink, updates] of this.#updates) {
       for (const [position, update] of updates) {

@@ -63,7 +63,10 @@ export function prepareDeliveries(db: DatabaseSync) {
   const ofOnly = pendingIn(`json_each(:only) AS e CROSS JOIN deliveries AS d INDEXED BY deliveries_pending_of_event
     WHERE d.eventKey = e.value`);
 
+  const getPending = db.prepare(`SELECT 1 FROM deliveries WHERE sink = ? AND position = ? AND state = 'pending'`);
+
   return {
+    isPending: (sink: string, position: number): boolean => getPending.get(sink, position) !== undefined,
     insert(record: BufferedRecord, sinks: Iterable<string>): void {
       const { position, eventKey, recordId, phase, observedAt, appendedAt, json } = record;
       putRecord.run(position, eventKey, recordId, phase, observedAt, appendedAt, json.length, crc32(json));

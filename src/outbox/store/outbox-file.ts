@@ -80,6 +80,11 @@ export class OutboxFile {
     return this.#deliveries.pending(sink, query, without, this.#state.position);
   }
 
+  /** Whether the sink has yet to get this record, as committed. */
+  isPending(sink: string, position: number): boolean {
+    return position <= this.#state.position && this.#deliveries.isPending(sink, position);
+  }
+
   /** What each sink has yet to get, by its name. */
   get pendingBySink(): Readonly<Record<string, number>> {
     return Object.fromEntries([...this.#sinks].map(([name, { counters }]) => [name, counters.pending]));

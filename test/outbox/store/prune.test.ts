@@ -97,6 +97,19 @@ describe('an outbox that is full', () => {
     for (const counters of Object.values(harness.open().counters())) expect(imbalance(counters)).toBe(0);
   });
 
+  test('counts no result of what it discarded, also while nothing can be written', () => {
+    using harness = createHarness();
+    const outbox = harness.open({ maxMegabytes: 1, sinks: ['hub'] });
+    appendRecords(outbox, { eventId: 'ENDED', bytes: 60_000, open: false });
+    for (let n = 0; n < 20; n += 1) appendRecords(outbox, { eventId: 'OPEN', bytes: 60_000 });
+    expect(outbox.storage.fault).toMatchObject({ kind: 'full' });
+    // It was on its way.
+    outbox.settle('hub', [{ position: 1, state: 'dead', code: 'x', reason: 'y' }], noProgress);
+    expect(outbox.counters().hub).toMatchObject({ accepted: 21, delivered: 0, pending: 20, dead: 0, expired: 1 });
+    outbox.settle('hub', [{ position: 2, state: 'delivered' }], noProgress);
+    expect(outbox.counters().hub).toMatchObject({ accepted: 21, delivered: 1, pending: 19, dead: 0, expired: 1 });
+  });
+
   test('makes room for new records without waiting for maintenance', () => {
     using harness = createHarness();
     const outbox = harness.open({ maxMegabytes: 1 });
