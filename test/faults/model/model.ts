@@ -5,7 +5,7 @@ import type { SinkCounters } from '../../../src/outbox/outbox.ts';
  * open, as after damage, the model accepts what it observes within what they allow.
  */
 
-type State = 'pending' | 'delivered' | 'dead' | 'abandoned' | 'purged' | 'expired';
+export type State = 'pending' | 'delivered' | 'dead' | 'abandoned' | 'purged' | 'expired';
 
 interface ModelDelivery {
   state: State;
@@ -41,8 +41,8 @@ export interface Observed {
   readonly counters: Readonly<Record<string, SinkCounters>>;
   /** Sinks and positions of the tombstones, as `hub 17`. */
   readonly tombstones: ReadonlySet<string>;
-  /** Dead letters in the file, as `hub 17`. */
-  readonly dead: ReadonlySet<string>;
+  /** The deliveries in the file, as `hub 17`, also of sinks that are not configured. */
+  readonly rows: ReadonlyMap<string, State>;
   /** Positions of the records in the file; null while it cannot be written, and so is behind. */
   readonly stored: ReadonlySet<number> | null;
   /** How many of the newest records are in memory only. */
@@ -279,22 +279,30 @@ export class Model {
     for (const record of [...this.records.values()])
       if (!actual.stored?.has(record.position)) this.records.delete(record.position);
     for (const { position, deliveries } of this.records.values()) {
-      for (const sink of this.sinks) {
-        const isPending = actual.pending[sink]?.includes(position) === true;
+      for (const sink of new Set([...this.sinks, ...deliveries.keys()])) {
         const before = deliveries.get(sink);
-        const settled = before && before.state !== 'pending' && before.state !== 'dead' ? before.state : 'delivered';
-        const state = isPending ? 'pending' : actual.dead.has(`${sink} ${position}`) ? 'dead' : settled;
-        if (isPending && before?.state !== 'pending') this.allowedCopies += 1;
+        const state = this.#afterDamage(sink, position, before?.state, actual);
+        const isOfferedAgain = state === 'pending' || state === 'abandoned';
+        if (isOfferedAgain && before?.state !== 'pending' && before?.state !== state) this.allowedCopies += 1;
         deliveries.set(sink, { refusals: 0, accepted: 0, ...before, state, isUncertain: false, isLate: true });
       }
     }
-    for (const sink of this.sinks) {
+    for (const sink of new Set([...this.sinks, ...this.#accepted.keys()])) {
       this.#accepted.set(sink, actual.counters[sink]?.accepted ?? 0);
       this.#expired.set(sink, actual.counters[sink]?.expired ?? 0);
     }
     this.streamId = actual.streamId;
     this.position = actual.position;
     this.open = new Map(actual.open);
+  }
+
+  #afterDamage(sink: string, position: number, before: State | undefined, actual: Observed): State {
+    const row = actual.rows.get(`${sink} ${position}`);
+    // A sink without a row gets the record when it returns.
+    if (!this.sinks.includes(sink)) return row ?? 'abandoned';
+    if (actual.pending[sink]?.includes(position) === true) return 'pending';
+    if (row === 'dead') return 'dead';
+    return before && before !== 'pending' && before !== 'dead' ? before : 'delivered';
   }
 
   #deliveries(sink: string, state: State): ModelDelivery[] {

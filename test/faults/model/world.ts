@@ -23,7 +23,7 @@ import type { SmallDisk } from '../../outbox/small-disk.ts';
 import { delivered, forbidden, poison, tooLarge, unavailable } from '../../relay/scripted-sink.ts';
 import { createFakeClock, type FakeClock, settled } from '../../support/fake-clock.ts';
 import { load } from '../product.ts';
-import { Divergence, Model, type Observed } from './model.ts';
+import { Divergence, Model, type Observed, type State } from './model.ts';
 import type { Append, Damage, Mood } from './steps.ts';
 
 export type Product = Awaited<ReturnType<typeof loadProduct>>;
@@ -259,7 +259,7 @@ export class World {
     const tombstones = positions('SELECT position, sinks FROM tombstones').flatMap(({ position, sinks }) =>
       (JSON.parse(String(sinks)) as string[]).map((sink) => `${sink} ${position}`),
     );
-    const dead = positions(`SELECT sink, position FROM deliveries WHERE state = 'dead'`);
+    const rows = positions(`SELECT sink, position, iif(code = 'purged', code, state) AS state FROM deliveries`);
     const stored = positions(`SELECT position FROM records WHERE position <= ${state.position}`);
     return {
       streamId: state.streamId,
@@ -270,7 +270,7 @@ export class World {
       ),
       counters: outbox.counters(),
       tombstones: new Set(tombstones),
-      dead: new Set(dead.map(({ sink, position }) => `${sink} ${position}`)),
+      rows: new Map(rows.map(({ sink, position, state }) => [`${sink} ${position}`, state as State])),
       stored: storage.fault ? null : new Set(stored.map(({ position }) => Number(position))),
       onlyInMemory: storage.undurable,
     };
