@@ -55,13 +55,17 @@ function contentOf(file: string): Buffer {
   }
 }
 
+/** One who fixes these gets the others with the next attempt. */
+const mostShown = 20;
+
 /** `source`: completes "in …". */
 export function describeProblems(source: string, problems: readonly string[]): string {
-  const [first = ''] = problems;
-  if (problems.length === 1) return `The configuration in ${source} is wrong: ${first}`;
+  const [first = '', ...others] = problems;
+  if (others.length === 0) return `The configuration in ${source} is wrong: ${first}`;
+  const left = problems.length - mostShown;
+  const shown = left > 0 ? [...others.slice(0, mostShown - 1), `and ${left} more`] : others;
   // The first line alone is what some portals show.
-  return `The configuration in ${source} has ${problems.length} problems: ${first}\n${problems
-    .slice(1)
+  return `The configuration in ${source} has ${problems.length} problems: ${first}\n${shown
     .map((problem) => `  - ${problem}`)
     .join('\n')}`;
 }

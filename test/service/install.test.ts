@@ -123,6 +123,14 @@ const badConfigurations = [
     message: /has 3 problems: .*\n {2}- /,
   },
   {
+    name: 'with dozens of mistakes, of which 20 are shown',
+    text: JSON.stringify({
+      sinks: { stdout: {} },
+      ...Object.fromEntries([...Array(25).keys()].map((n) => [`x${n}`, 1])),
+    }),
+    message: /has 25 problems: x0 is [^\n]*(\n {2}- x\d+ is [^\n]*){19}\n {2}- and 5 more/,
+  },
+  {
     name: 'with its state elsewhere',
     text: '{"sinks":{"stdout":{}},"stateDirectory":"/mnt/state"}',
     message: /may write to .*scheduled-events-bridge only.* mount that there/,
