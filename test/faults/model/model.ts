@@ -265,7 +265,7 @@ export class Model {
       if (!this.mayPrune && Math.abs(this.now - record.at) <= week)
         throw new Divergence(`record ${record.position} is not in the file, although it was delivered this week`);
       this.records.delete(record.position);
-      if (states.includes('expired')) this.#discarded.add(record.position);
+      if (states.includes('expired') || states.includes('purged')) this.#discarded.add(record.position);
     }
   }
 

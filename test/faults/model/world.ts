@@ -79,6 +79,8 @@ export class World {
   #maxMegabytes = 256;
   /** Began or were answered. */
   #sends = 0;
+  /** At its end the last process wrote records that were in memory only. */
+  #wroteAtEnd = false;
   #life: ProcessRun;
   #divergence: unknown = null;
 
@@ -182,13 +184,18 @@ export class World {
   }
 
   async restart(isTaken: boolean): Promise<void> {
+    this.#wroteAtEnd = this.outbox.storage.undurable > 0;
     await this.#end(isTaken);
     this.model.end(this.#life.outbox.storage.undurable);
   }
 
-  /** The next process. What was stored before is there, whatever the bound is now. `mayExpire`: the end of the process was not observed. */
-  async begin({ maxMegabytes = this.#maxMegabytes, mayExpire = false } = {}): Promise<void> {
+  /**
+   * The next process. What was stored before is there, whatever the bound is now. `mayExpire`: the end of the process was not observed, in
+   * which what it wrote at last may have needed room.
+   */
+  async begin({ maxMegabytes = this.#maxMegabytes, mayExpire = this.#wroteAtEnd } = {}): Promise<void> {
     this.#maxMegabytes = maxMegabytes;
+    this.#wroteAtEnd = false;
     const { mayExpire: before } = this.model;
     this.model.mayExpire = before && mayExpire;
     this.#life = this.#begin(() => this.observe());

@@ -116,7 +116,7 @@ async function runOutage(context: FaultContext, index: number, { down, days, rec
   /** Time that passed while a batch is in flight would be its deadline. */
   const pass = async (ms: number): Promise<void> => {
     const isQuiet = (): boolean => relays.every((relay) => relay.health().inFlight === 0);
-    await until(isQuiet, { what: 'no batch in flight', timeoutMs: 60_000, everyMs: 2 });
+    await until(isQuiet, { what: 'no batch in flight', timeoutMs: 600_000, everyMs: 2 });
     clock.pass(ms);
   };
   try {

@@ -27,8 +27,8 @@ const stormOf = ([name, header, mostHealSeconds]: (typeof ways)[number], minutes
   },
   end: ({ logAnalytics }) => logAnalytics.fault(null),
   refusals: ({ logAnalytics }) => logAnalytics.requests.filter(({ status }) => status === 429).length,
-  // With a mean pause of two and a half minutes, the shorter ones at the beginning, and the attempts out of turn.
-  mostRefusals: mostHealSeconds > ownPause ? 3 + Math.ceil(minutes / 15) : 12 + Math.ceil(minutes / 1.5),
+  // With a mean pause of two and a half minutes, the shorter ones at the beginning, the attempts out of turn, and the one when a date is over.
+  mostRefusals: mostHealSeconds > ownPause ? 4 + Math.ceil(minutes / 15) : 12 + Math.ceil(minutes / 1.5),
 });
 
 /** A table that throttles for an hour, with every kind of Retry-After. */
