@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import type { SinkCounters } from '../../../src/outbox/outbox.ts';
 
 /**
@@ -43,8 +44,8 @@ export interface Observed {
   readonly tombstones: ReadonlySet<string>;
   /** The deliveries in the file, as `hub 17`, also of sinks that are not configured. */
   readonly rows: ReadonlyMap<string, State>;
-  /** Positions of the records in the file; null while it cannot be written, and so is behind. */
-  readonly stored: ReadonlySet<number> | null;
+  /** Positions and checksums of the records in the file; null while it cannot be written, and so is behind. */
+  readonly stored: ReadonlyMap<number, number> | null;
   /** How many of the newest records are in memory only. */
   readonly onlyInMemory: number;
 }
@@ -80,6 +81,8 @@ export class Model {
   /** What the destinations have, with all copies: `stream position` by sink. */
   readonly #stored = new Map<string, Map<string, number>>();
   readonly #discarded = new Set<number>();
+  /** Of appends that were interrupted. */
+  readonly #forgotten: ModelRecord[] = [];
   readonly #newest = new Map<string, number>();
   /** Settled since the outbox was last seen writable. */
   #unsettled: ModelDelivery[] = [];
@@ -215,7 +218,7 @@ export class Model {
     // Results may be in memory longer than the records and the state.
     if (actual.onlyInMemory === 0) this.#committedOpen = new Map(this.open);
     if (!actual.stored) return;
-    this.#compareStored(actual.stored);
+    this.#compareStored(new Set(actual.stored.keys()));
     this.#unsettled = [];
   }
 
@@ -276,8 +279,14 @@ export class Model {
     for (const [key, isOpen] of actual.open)
       if (this.open.get(key) !== isOpen && this.#committedOpen.get(key) !== isOpen)
         throw new Divergence(`the event ${key} is ${isOpen ? 'open' : 'ended'} after the damage, and was not before`);
-    for (const record of [...this.records.values()])
-      if (!actual.stored?.has(record.position)) this.records.delete(record.position);
+    const known = [...this.records.values(), ...this.#forgotten].map((record) => [keyOf(record), record] as const);
+    const there = new Map(known);
+    this.records.clear();
+    // Those of an append that was interrupted may be there again: without its log the file does not show how far it got.
+    for (const [position, crc] of actual.stored ?? []) {
+      const record = there.get(`${position} ${crc}`);
+      if (record) this.records.set(position, record);
+    }
     for (const { position, deliveries } of this.records.values()) {
       for (const sink of new Set([...this.sinks, ...deliveries.keys()])) {
         const before = deliveries.get(sink);
@@ -323,14 +332,18 @@ export class Model {
     this.#accepted.set(sink, (this.#accepted.get(sink) ?? 0) + 1);
   }
 
-  #forget({ position, deliveries }: ModelRecord): void {
+  #forget(record: ModelRecord): void {
+    const { position, deliveries } = record;
     this.records.delete(position);
+    this.#forgotten.push(record);
     for (const [sink, { accepted, state }] of deliveries) {
       this.#accepted.set(sink, (this.#accepted.get(sink) ?? 0) - accepted);
       if (state === 'expired') this.#expired.set(sink, (this.#expired.get(sink) ?? 0) - 1);
     }
   }
 }
+
+const keyOf = ({ position, json }: AppendedRecord): string => `${position} ${crc32(Buffer.from(json))}`;
 
 function same<T>(what: string, actual: T, wanted: T): void {
   if (actual !== wanted) throw new Divergence(`${what} is ${actual} instead of ${wanted}`);

@@ -267,7 +267,7 @@ export class World {
       (JSON.parse(String(sinks)) as string[]).map((sink) => `${sink} ${position}`),
     );
     const rows = positions(`SELECT sink, position, iif(code = 'purged', code, state) AS state FROM deliveries`);
-    const stored = positions(`SELECT position FROM records WHERE position <= ${state.position}`);
+    const stored = positions(`SELECT position, crc FROM records WHERE position <= ${state.position} ORDER BY position`);
     return {
       streamId: state.streamId,
       position: state.position,
@@ -278,7 +278,7 @@ export class World {
       counters: outbox.counters(),
       tombstones: new Set(tombstones),
       rows: new Map(rows.map(({ sink, position, state }) => [`${sink} ${position}`, state as State])),
-      stored: storage.fault ? null : new Set(stored.map(({ position }) => Number(position))),
+      stored: storage.fault ? null : new Map(stored.map(({ position, crc }) => [Number(position), Number(crc)])),
       onlyInMemory: storage.undurable,
     };
   }
