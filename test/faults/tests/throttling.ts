@@ -27,7 +27,7 @@ const stormOf = ([name, header, mostHealSeconds]: (typeof ways)[number], minutes
   },
   end: ({ logAnalytics }) => logAnalytics.fault(null),
   refusals: ({ logAnalytics }) => logAnalytics.requests.filter(({ status }) => status === 429).length,
-  // With a mean pause of two and a half minutes, the shorter ones at the beginning, the attempts out of turn, and the one when a date is over.
+  // With a mean pause of two and a half minutes, the shorter ones at the beginning, attempts out of turn, and one after a date has passed.
   mostRefusals: mostHealSeconds > ownPause ? 4 + Math.ceil(minutes / 15) : 12 + Math.ceil(minutes / 1.5),
 });
 
