@@ -7,8 +7,12 @@ import { at } from '../../support/observations.ts';
 import { arrivals, isEnd } from '../../support/random-records.ts';
 import { kql } from './query.ts';
 
-const ofEvent = (eventId: string, { phase, recordId: id, observedAt }: LifecycleRecord): string =>
-  `${eventId} ${phase} ${id} ${observedAt}`;
+/** By Azure's time: of two copies with the same one, from streams of different clocks, either is right. */
+function ofEvent(eventId: string, { phase, recordId: id, observedAt, clockOffsetSeconds }: LifecycleRecord): string {
+  const offset = clockOffsetSeconds ?? 0;
+  const azureAt = Date.parse(observedAt) + (Math.abs(offset) < 2 ? 0 : 1000 * offset);
+  return `${eventId} ${phase} ${id} ${new Date(azureAt).toISOString()}`;
+}
 
 /** An event as the bridge's own code folds it, a step a line. */
 const folded = (records: readonly LifecycleRecord[]): string[] =>
@@ -20,7 +24,7 @@ const folded = (records: readonly LifecycleRecord[]): string[] =>
 
 const asked = (records: readonly LifecycleRecord[]): string[] =>
   kql
-    .execute('VmLifecycle() | project tolower(EventId), Phase, RecordId, ObservedAt', {
+    .execute('VmLifecycle() | project tolower(EventId), Phase, RecordId, AzureAt', {
       tables: { VmLifecycle_CL: records.map(encodeRow) },
       now: at(60),
     })
