@@ -125,6 +125,8 @@ function fold({ azure, announced, stepsAnnounced }: FleetUnderTest) {
   }
   for (const { vm, lastPosition, missing } of view.streams())
     if (lastPosition !== stepsAnnounced || missing.length > 0)
-      broken.push(`the reader does not have exactly the records 1 to ${stepsAnnounced} of ${vm.name}`);
+      broken.push(
+        `the reader has records up to ${lastPosition} of ${vm.name}, without ${JSON.stringify(missing)}, and not 1 to ${stepsAnnounced}`,
+      );
   return { copies, broken };
 }
