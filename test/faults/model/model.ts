@@ -84,8 +84,8 @@ export class Model {
   /** Of appends that were interrupted. */
   readonly #forgotten: ModelRecord[] = [];
   readonly #newest = new Map<string, number>();
-  /** Settled since the outbox was last seen writable. */
-  #unsettled: ModelDelivery[] = [];
+  /** Settled, and the file does not have it yet: sink and position, as in {@link Observed.rows}. */
+  readonly #unsettled = new Map<string, ModelDelivery>();
   #committedOpen = new Map<string, boolean>();
   #isDamaged = false;
 
@@ -137,7 +137,7 @@ export class Model {
       throw new Divergence(`record ${position} of ${eventKey} arrived at ${sink} after record ${newest}`);
     this.#newest.set(order, Math.max(newest, position));
     if (!isKnown) this.allowedCopies += 1;
-    else if (delivery) this.#settle(delivery, 'delivered');
+    else if (delivery) this.#settle(`${sink} ${position}`, delivery, 'delivered');
   }
 
   refuse(sink: string, position: number): void {
@@ -164,7 +164,10 @@ export class Model {
 
   /** The process ended; `onlyInMemory` of the newest records were on no disk. */
   end(onlyInMemory: number): void {
-    for (const delivery of this.#unsettled) delivery.isUncertain = true;
+    for (const delivery of this.#unsettled.values()) delivery.isUncertain = true;
+    // A refused record may have been a dead letter for a moment, so that its event went on.
+    for (const { deliveries } of this.records.values())
+      for (const delivery of deliveries.values()) if (delivery.refusals > 0) delivery.isLate = true;
     for (const record of onlyInMemory > 0 ? [...this.records.values()].slice(-onlyInMemory) : []) this.#forget(record);
     if (onlyInMemory > 0) this.open = new Map(this.#committedOpen);
   }
@@ -219,7 +222,7 @@ export class Model {
     if (actual.onlyInMemory === 0) this.#committedOpen = new Map(this.open);
     if (!actual.stored) return;
     this.#compareStored(new Set(actual.stored.keys()));
-    this.#unsettled = [];
+    for (const row of this.#unsettled.keys()) if (actual.rows.get(row) !== 'pending') this.#unsettled.delete(row);
   }
 
   get pending(): number {
@@ -249,7 +252,7 @@ export class Model {
         delivery.state = 'expired';
         this.#expired.set(sink, (this.#expired.get(sink) ?? 0) + 1);
       } else if (delivery.refusals > 0 && delivery.state === 'pending') {
-        this.#settle(delivery, 'dead');
+        this.#settle(`${sink} ${position}`, delivery, 'dead');
         this.deadLetters += 1;
       } else if (delivery.state === 'pending')
         throw new Divergence(`record ${position} does not wait for ${sink}, which never got it: it is lost`, 1);
@@ -319,10 +322,10 @@ export class Model {
     return all.filter((delivery) => delivery.state === state);
   }
 
-  #settle(delivery: ModelDelivery, state: 'delivered' | 'dead'): void {
+  #settle(row: string, delivery: ModelDelivery, state: 'delivered' | 'dead'): void {
     if (delivery.state !== 'pending') return;
     delivery.state = state;
-    this.#unsettled.push(delivery);
+    this.#unsettled.set(row, delivery);
   }
 
   #accept(sink: string, deliveries: Map<string, ModelDelivery>): void {
