@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import { openLog } from '../process/open-log.ts';
 import { setProcessWide, UnusableSetting } from '../process/process-wide.ts';
+import { describeProblems } from '../service/configure.ts';
 import type { CommandContext } from './command-context.ts';
 import { Failure } from './exit-codes.ts';
 
@@ -32,10 +33,4 @@ export function applySettings(...settings: Parameters<typeof setProcessWide>): s
     if (error instanceof UnusableSetting) throw new Failure('configuration', error.message);
     throw error;
   }
-}
-
-export function describeProblems(problems: readonly string[]): string {
-  const [first = ''] = problems;
-  if (problems.length === 1) return `The configuration is wrong: ${first}`;
-  return `The configuration has ${problems.length} problems:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`;
 }

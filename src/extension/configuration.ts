@@ -40,7 +40,7 @@ export function configurationIn(
   const { stateDirectory: defaultStateDirectory } = platformPaths(platform, env);
   // The service does not have the environment of the guest agent.
   const { config, problems } = readConfig({ documents, env: {}, defaultStateDirectory });
-  if (!config) throw new Refusal('badConfiguration', describeProblems(source, problems));
+  if (!config) throw new Refusal('badConfiguration', describeProblems(problems, source));
   const merged = mergeDocuments(publicSettings, protectedSettings);
   return {
     content: Buffer.from(`${JSON.stringify(merged, null, 2)}\n`),

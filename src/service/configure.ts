@@ -33,7 +33,7 @@ export function candidateIn(
 function checkedIn(file: string, { checkConfiguration }: Pick<Machine, 'checkConfiguration'>): CheckedContent {
   const content = contentOf(file);
   const checked = checkConfiguration(file);
-  if (checked.problems !== undefined) throw new Refusal('badConfiguration', describeProblems(file, checked.problems));
+  if (checked.problems !== undefined) throw new Refusal('badConfiguration', describeProblems(checked.problems, file));
   // It was read twice: what is written is what was checked.
   if (!contentOf(file).equals(content)) {
     throw new Refusal('badConfiguration', `The configuration ${file} was changed while it was read: try again.`);
@@ -58,14 +58,15 @@ function contentOf(file: string): Buffer {
 /** One who fixes these gets the others with the next attempt. */
 const mostShown = 20;
 
-/** `source`: completes "in …". */
-export function describeProblems(source: string, problems: readonly string[]): string {
+/** The problems of a configuration as one message. `source`: completes "in …"; left out where each problem names its file. */
+export function describeProblems(problems: readonly string[], source?: string): string {
+  const configuration = source === undefined ? 'The configuration' : `The configuration in ${source}`;
   const [first = '', ...others] = problems;
-  if (others.length === 0) return `The configuration in ${source} is wrong: ${first}`;
+  if (others.length === 0) return `${configuration} is wrong: ${first}`;
   const left = problems.length - mostShown;
   const shown = left > 0 ? [...others.slice(0, mostShown - 1), `and ${left} more`] : others;
   // The first line alone is what some portals show.
-  return `The configuration in ${source} has ${problems.length} problems: ${first}\n${shown
+  return `${configuration} has ${problems.length} problems: ${first}\n${shown
     .map((problem) => `  - ${problem}`)
     .join('\n')}`;
 }

@@ -79,7 +79,7 @@ const mistakes: readonly { args: readonly string[]; env?: NodeJS.ProcessEnv; mes
       SCHEDULED_EVENTS_BRIDGE_HTTP_PORT: '-1',
       SCHEDULED_EVENTS_BRIDGE_SINKS_STDOUT: '{}',
     },
-    message: /^The configuration has \d problems:\n {2}- http\.port is -1 in .*\n {2}- log\.level is "loud" in /,
+    message: /^The configuration has \d problems: http\.port is -1 in .*\n {2}- log\.level is "loud" in /,
     ends: 'configuration',
   },
   {

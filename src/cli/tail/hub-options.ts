@@ -3,10 +3,11 @@ import { platformPaths, readConfigFile } from '../../config/config-file.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { environmentName } from '../../config/options.ts';
 import { type ConfigDocument, configFileVariable, ownVariables, readConfig } from '../../config/read-config.ts';
+import { describeProblems } from '../../service/configure.ts';
 import type { EventHubsConfig } from '../../sinks/event-hubs/config.ts';
 import { type CommandContext, configFileOption } from '../command-context.ts';
 import { Failure } from '../exit-codes.ts';
-import { applySettings, describeProblems } from '../start.ts';
+import { applySettings } from '../start.ts';
 
 /** Which hub to read, and as which reader. */
 export interface HubArguments {
