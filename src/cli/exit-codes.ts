@@ -27,6 +27,8 @@ const ownCodes = {
   },
   noOutbox: { code: 21, meaning: 'there is no outbox in the state directory, or none that can be read' },
   notDone: { code: 22, meaning: 'request failed; the message says why' },
+  // 128 and the number of SIGINT, as shells report it.
+  interrupted: { code: 130, meaning: '`check` was interrupted before the end: its result is incomplete' },
   // As `systemctl status` ends for a unit that does not exist. https://www.freedesktop.org/software/systemd/man/latest/systemctl.html#Exit%20status
   notInstalled: { code: 4, meaning: 'the service is not installed on this machine' },
   // Of `service` and `extension`: 51 to 56 are shown by Azure's guest agents in the deployment.

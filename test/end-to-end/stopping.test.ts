@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest';
 import type { AzureSimulator } from '../../src/azure-simulator/index.ts';
 import { test } from '../support/azure-test.ts';
 import { type BridgeProcess, configurationFor, type StartOptions, startBridge } from '../support/bridge-process.ts';
+import { runCheck } from '../support/check-process.ts';
 import { hubRecords, recordLines, tableRows } from '../support/delivered.ts';
 import { until } from '../support/until.ts';
 
@@ -55,6 +56,25 @@ describe('stopping and starting', { concurrent: true }, () => {
     again.kill('SIGTERM');
     expect((await again.exited).code).toBe(0);
     azure.imds.remove(eventId);
+  });
+
+  test('interrupted, check says so and ends with a code of its own', async ({ azure, directory }) => {
+    azure.imds.fault('instance', 'hang');
+    azure.imds.fault('scheduledevents', 'hang');
+    const requests = (): number => azure.imds.requests('instance');
+    const before = requests();
+    const interruption = new AbortController();
+    const checking = runCheck(configurationFor(azure, 'web_0', directory), {
+      kill: interruption.signal,
+      signal: 'SIGINT',
+    });
+    await until(() => requests() > before, { what: 'its first request' });
+    interruption.abort();
+    expect(await checking).toMatchObject({
+      code: 130,
+      out: '',
+      err: 'Interrupted before the end: the result is incomplete.\n',
+    });
   });
 
   test('undelivered records are reported at the end, and those on no disk are reported as lost', async ({

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Report } from '../../src/cli/check/report.ts';
 import { type BridgeConfiguration, temporaryDirectory } from './bridge-process.ts';
-import { type Ended, runCommand } from './program.ts';
+import { type CommandOptions, type Ended, runCommand } from './program.ts';
 
 /** What a run of the real `check` came to. */
 export interface Checked extends Ended {
@@ -15,12 +15,12 @@ export interface Checked extends Ended {
 /** Runs `check`, with `--json` by default. */
 export async function runCheck(
   configuration: BridgeConfiguration,
-  { args = ['--json'], env = {} }: { readonly args?: readonly string[]; readonly env?: NodeJS.ProcessEnv } = {},
+  { args = ['--json'], ...options }: CommandOptions & { readonly args?: readonly string[] } = {},
 ): Promise<Checked> {
   using folder = temporaryDirectory('check');
   const file = join(folder.path, 'config.json');
   writeFileSync(file, JSON.stringify(configuration), { mode: 0o600 });
-  const ended = await runCommand(['check', '--config', file, ...args], { env });
+  const ended = await runCommand(['check', '--config', file, ...args], options);
   const report = (ended.out.startsWith('{') ? JSON.parse(ended.out) : { findings: [] }) as Report;
   return {
     ...ended,

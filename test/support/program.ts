@@ -36,21 +36,22 @@ export interface Ended {
 export interface CommandOptions {
   readonly uid?: number;
   readonly env?: NodeJS.ProcessEnv;
-  /** Kills it. */
+  /** Sends it `signal`. */
   readonly kill?: AbortSignal;
+  readonly signal?: NodeJS.Signals;
 }
 
 /** Runs a command of the bridge to its end, without blocking the simulator of the test. */
 export async function runCommand(
   args: readonly string[],
-  { uid, env = {}, kill }: CommandOptions = {},
+  { uid, env = {}, kill, signal = 'SIGKILL' }: CommandOptions = {},
 ): Promise<Ended> {
   const child = spawn(process.execPath, [mainFile, ...args], {
     env: { ...cleanEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid }),
   });
-  kill?.addEventListener('abort', () => child.kill('SIGKILL'), { once: true });
+  kill?.addEventListener('abort', () => child.kill(signal), { once: true });
   const printed = { out: '', err: '' };
   child.stdout.on('data', (chunk) => {
     printed.out += chunk;

@@ -35,13 +35,15 @@ export const addCheck: Verb = (program, commandContext) => {
     'actionRequired',
     'newerOutbox',
     'configuration',
+    'interrupted',
   ).action((options: CheckOptions) => check(options, commandContext));
 };
 
-/** Rejects with a {@link Failure} without a message where there is a problem: stdout has said it all. */
+/** Rejects with a {@link Failure}, without a message where there is a problem: stdout has said it all. */
 async function check(options: CheckOptions, commandContext: CommandContext): Promise<void> {
   if (options.write && options.offline) throw new Failure('usage', '--write needs the network: leave out --offline.');
   const { runChecks } = await import('./run-checks.ts');
-  const { exit, first } = await runChecks(options, commandContext);
-  if (first !== null) throw new Failure(exit, '');
+  const judgement = await runChecks(options, commandContext);
+  if (judgement === null) throw new Failure('interrupted', 'Interrupted before the end: the result is incomplete.');
+  if (judgement.first !== null) throw new Failure(judgement.exit, '');
 }

@@ -19,8 +19,11 @@ export interface CheckOptions {
   readonly write?: true;
 }
 
-/** Runs every check, prints the findings, and returns the result. */
-export async function runChecks(options: CheckOptions, { env, stop, print }: CommandContext): Promise<Judgement> {
+/** Runs every check and prints the findings. @returns the result; null when it was interrupted. */
+export async function runChecks(
+  options: CheckOptions,
+  { env, stop, print }: CommandContext,
+): Promise<Judgement | null> {
   const clock = systemClock;
   const platform = process.platform;
   const system = operatingSystemOf(platform);
@@ -56,10 +59,7 @@ export async function runChecks(options: CheckOptions, { env, stop, print }: Com
     }
   }
 
-  if (stop.aborted) {
-    if (!options.json) print('\nInterrupted before the end: the result is incomplete.\n');
-    return judge([]);
-  }
+  if (stop.aborted) return null;
   if (options.json) print(`${JSON.stringify(reportOf(all, { bridgeVersion: version, at: clock.now(), offline }))}\n`);
   else print(`\n${verdictText(all, { offline }, format)}`);
   return judge(all);
