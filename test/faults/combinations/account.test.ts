@@ -58,3 +58,16 @@ test('a step that was only in memory when its process ended may be missing, anot
   const two = account({ vm: 'web_0', announced, exposed }, { name: 'hub', records: [first] }, left);
   expect(two.lost).toBe(1);
 });
+
+test('the numbers of steps that were only in memory may be used again, in the order of the steps', () => {
+  const ended = { ...third, recordId: 'e', sequence: 2, position: 2 };
+  const left = { ...reported({ accepted: 2, delivered: 2 }), position: 2 };
+  const find = (records: readonly Record[], unwritten: typeof exposed) =>
+    account({ vm: 'web_0', announced, exposed: unwritten }, { name: 'hub', records }, left);
+  expect(find([first, second, first, ended], exposed)).toMatchObject({ lost: 0, copies: 1, broken: [] });
+  expect(find([first, second, ended], new Map()).broken).toEqual([
+    expect.stringMatching(/in the order 1 2 2/),
+    expect.stringMatching(/the sequences 1 2 2/),
+  ]);
+  expect(find([first, ended, second], exposed).broken).toEqual([expect.stringMatching(/in the order 1 3 2/)]);
+});

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { stepOf } from '../../../src/lifecycle/record-id.ts';
 import type { Announced } from '../fleet/announced.ts';
 import { type Arrived, judge } from '../fleet/judge.ts';
 
@@ -25,7 +26,10 @@ export interface Left {
 export interface Timeline {
   readonly vm: string;
   readonly announced: readonly Announced[];
-  /** Steps that were seen while the outbox took no writes, and the process was then ended. The documents say that they may be lost. */
+  /**
+   * Steps that were seen while the outbox took no writes, and the process was then ended. The documents say that they may be lost, and that
+   * the numbers of those that were sent are used again.
+   */
   readonly exposed: ReadonlyMap<Announced, number>;
 }
 
@@ -89,7 +93,7 @@ export function account({ vm, announced, exposed }: Timeline, { name, records }:
   for (const event of announced) {
     const own = events.get(event.eventId.toUpperCase()) ?? [];
     events.delete(event.eventId.toUpperCase());
-    const judgement = judge([event], [vm], { [name]: own });
+    const judgement = judge([event], [vm], { [name]: exposed.has(event) ? numbered(own, event) : own });
     broken.push(...judgement.broken);
     missingSteps += judgement.lost;
     lost += Math.max(0, judgement.lost - (exposed.get(event) ?? 0));
@@ -116,4 +120,19 @@ export function account({ vm, announced, exposed }: Timeline, { name, records }:
   const streams = new Set(records.map(({ streamId }) => streamId));
   if (streams.size > 1) broken.push(`${name} has ${streams.size} streams`);
   return { lost, copies: records.length - new Set(records.map(({ recordId }) => recordId)).size, broken };
+}
+
+/** Numbered by the order in which the steps were announced, since some of its own numbers may be there twice. */
+function numbered(records: Arrivals['records'], { steps }: Announced): Arrivals['records'] {
+  const ids = [...new Set(records.map(({ recordId }) => recordId))];
+  const rest = new Map(steps.map((step, index) => [index + 1, step]));
+  const numbers = new Map(
+    ids.map((id) => {
+      const phase = records.find(({ recordId }) => recordId === id)?.phase;
+      const [number = steps.length + 1] = [...rest].find(([, step]) => phase && step === stepOf(phase)) ?? [];
+      rest.delete(number);
+      return [id, number];
+    }),
+  );
+  return records.map((record) => ({ ...record, sequence: numbers.get(record.recordId) ?? 0 }));
 }

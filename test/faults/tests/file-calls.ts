@@ -9,8 +9,8 @@ import { compareWithStrace } from '../file-calls/shim-proof.ts';
 import { outboxModule } from '../file-calls/stored-backlog.ts';
 import { whyNoStrace } from '../file-calls/strace.ts';
 
-/** Lives that run beside each other: most of the time each waits for the next poll. */
-const slotCount = 6;
+/** Lives that run beside each other: most of the time each waits for the next poll, and twelve keep one processor busy. */
+const slotsFor = (cases: number): number => Math.min(12, Math.ceil(cases / 6));
 
 /** Kills the bridge at, or fails, each of its calls on the files of the state directory, from an empty one to a migration. */
 export const fileCallFaults: FaultTest = {
@@ -47,10 +47,10 @@ export const fileCallFaults: FaultTest = {
 };
 
 /** Each has one VM of the same name, and events of its own. */
-async function startSlots({ directory, program }: FaultContext): Promise<readonly Slot[]> {
+async function startSlots({ cases, directory, program }: FaultContext): Promise<readonly Slot[]> {
   const shim = buildShim(directory);
   return Promise.all(
-    Array.from({ length: slotCount }, async (_, n) => {
+    Array.from({ length: slotsFor(cases) }, async (_, n) => {
       const azure = await startAzureSimulator({ vms: [{ name: ownVm }] });
       return { azure, program, shim, folder: join(directory, `slot-${n}`) };
     }),
