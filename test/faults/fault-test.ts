@@ -30,12 +30,15 @@ export interface FaultContext {
    */
   readonly program: string;
   readonly sources: string;
+  /** Of an interrupt. A test of many independent cases ends with the outcome of those that it played; others throw. */
   readonly signal: AbortSignal;
   /** Progress, for the person who watches. */
   say(line: string): void;
 }
 
 export interface Outcome {
+  /** How many cases were played, where an interrupt ended the test before the others. */
+  readonly played?: number;
   /** What was due at a sink and never arrived, over all sinks. */
   readonly lost: number;
   /** Copies with the same `recordId`, and the most that this many faults may cause. */

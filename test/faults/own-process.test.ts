@@ -29,6 +29,15 @@ export const faultTests = [
       try { await aborted(signal); } finally { writeFileSync(join(directory, 'cleaned-up'), ''); }
     },
   },
+  {
+    id: 'judges-what-it-played',
+    async run({ directory, signal }) {
+      writeFileSync(join(directory, 'began'), '');
+      setInterval(() => {}, 1000);
+      await aborted(signal).catch(() => {});
+      return { lost: 2, played: 3 };
+    },
+  },
 ];
 `;
 
@@ -83,6 +92,15 @@ test('an interrupted test may clean up', async () => {
   stop.abort();
   await expect(playing).rejects.toThrow();
   expect(existsSync(join(directory.path, 'cleaned-up'))).toBe(true);
+});
+
+test('an interrupted test that can judge what it played has that outcome', async () => {
+  using directory = temporaryDirectory('own-process');
+  const stop = new AbortController();
+  const playing = play(directory.path, 'judges-what-it-played', { signal: stop.signal });
+  await until(() => existsSync(join(directory.path, 'began')), { what: 'start of the test' });
+  stop.abort();
+  expect((await playing).outcome).toEqual({ lost: 2, played: 3 });
 });
 
 test('an interrupted test that does not end is killed with what it started', async () => {

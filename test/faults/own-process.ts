@@ -21,8 +21,8 @@ export interface Completed {
   readonly processorSeconds: number;
 }
 
-/** Time to end what a test has started, when it is interrupted. */
-const graceMs = 20_000;
+/** Time to end what a test has started, and to judge what it played, when it is interrupted. */
+const graceMs = 60_000;
 
 /**
  * Runs a test in a process of its own, so that neither what it computes nor what it leaves open touches another one. When this resolves or
@@ -62,8 +62,8 @@ export async function runInOwnProcess(
   clearTimeout(timer);
   signal.removeEventListener('abort', stop);
   killAll();
-  signal.throwIfAborted();
   const { message } = last;
-  if (message?.kind === 'outcome') return message;
+  if (message?.kind === 'outcome' && (!signal.aborted || message.outcome.played !== undefined)) return message;
+  signal.throwIfAborted();
   throw new Error(message?.kind === 'error' ? message.message : `the process of the test ended with ${ended}`);
 }

@@ -190,3 +190,18 @@ test.for<readonly [processors: number, most: number]>([
     expect(results.map(({ test }) => test.id)).toEqual(ids);
   },
 );
+
+test.for([
+  ['interrupted counts those', 10, { cases: 12 }, 'ok'],
+  ['stopped at its limit fails', 0.0005, { cases: 30 }, 'failed'],
+] as const)('a test that played some cases and was %s', async ([, minutesEach, counted, verdict]) => {
+  const stop = new AbortController();
+  const playSome = async (context: FaultContext): Promise<Outcome> => {
+    if (minutesEach > 1) setTimeout(() => stop.abort(), 1);
+    await untilAborted(context).catch(() => {});
+    return { ...held, played: 12 };
+  };
+  const [result] = await runOf([testOf('a', playSome)], { amount: 'full', signal: stop.signal, minutesEach });
+  expect(result).toMatchObject(counted);
+  expect(result && verdictOf(result)).toBe(verdict);
+});

@@ -15,7 +15,7 @@ export interface RunOptions {
   readonly seed: number;
   /** How many processors the tests that run beside each other may use; 0: one test after the other. */
   readonly processors: number;
-  /** Plays a test. Where the signal aborts, it rejects, after everything that it started has ended. */
+  /** Plays a test. Where the signal aborts, it ends or rejects, after everything that the test started has ended. */
   execute(test: FaultTest, context: RunContext): Promise<Completed>;
   readonly signal: AbortSignal;
   /** A test that takes longer fails. */
@@ -62,7 +62,8 @@ async function runTest(
   const resultOf = (ended: Ended, processorSeconds: number | null = null): Result => {
     const { id, title, kind, cases: all } = test;
     const seconds = (performance.now() - began) / 1000;
-    const common = { cases, seed, seconds, processorSeconds, slowdown: slowdown.since(began) };
+    const played = ended.how === 'outcome' ? (ended.outcome.played ?? cases) : cases;
+    const common = { cases: played, seed, seconds, processorSeconds, slowdown: slowdown.since(began) };
     return { test: { id, title, kind, cases: all }, ...common, ended };
   };
   if (whyNot !== null) return resultOf({ how: 'skipped', reason: whyNot });
@@ -71,6 +72,7 @@ async function runTest(
   const signal = AbortSignal.any([options.signal, limit]);
   try {
     const { outcome, processorSeconds } = await options.execute(test, { cases, seed, directory, signal, say });
+    limit.throwIfAborted();
     const result = resultOf({ how: 'outcome', outcome }, processorSeconds);
     say(`ended after ${result.seconds.toFixed(0)} s, with ${processorSeconds.toFixed(0)} s of processor time`);
     return result;

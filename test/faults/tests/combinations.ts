@@ -7,7 +7,7 @@ import { Bridges } from '../combinations/bridges.ts';
 import { type Combination, described, drawCombinations, pairsWithout, plainer } from '../combinations/draw.ts';
 import { play } from '../combinations/play.ts';
 import type { Played } from '../combinations/stage.ts';
-import type { FaultContext, FaultTest } from '../fault-test.ts';
+import type { FaultTest, Outcome } from '../fault-test.ts';
 
 /** A failing combination is made plainer with at most this many further plays. */
 const mostPlays = 20;
@@ -40,13 +40,11 @@ export const combinations: FaultTest = {
     const broken: string[] = [];
 
     const playOne = async (combination: Combination, index: number): Promise<Played> => {
-      context.signal.throwIfAborted();
       const random = createRandom(context.seed + 1 + index);
       const folder = join(context.directory, 'aside');
       try {
         return await play(combination, { bridges, disk, folder, certificates, random });
       } catch (error) {
-        context.signal.throwIfAborted();
         await bridges[Symbol.asyncDispose]();
         bridges = await Bridges.start(context, ca);
         return failed(error instanceof Error ? error.message : String(error));
@@ -55,6 +53,7 @@ export const combinations: FaultTest = {
 
     try {
       for (const [index, combination] of drawn.entries()) {
+        if (context.signal.aborted) break;
         if (only !== undefined && Number(only) !== index) continue;
         const played = await playOne(combination, index);
         results.push(played);
@@ -66,7 +65,7 @@ export const combinations: FaultTest = {
         context.say(`combination ${index} fails (${described(combination)}): ${found}`);
         if (failures === mostFailures) break;
         if (failures > 1 || only !== undefined) continue;
-        const plain = await plainest(combination, (one) => playOne(one, index));
+        const plain = await plainest(combination, (one) => playOne(one, index), context.signal);
         broken.push(
           `combination ${index}: ${found}`,
           `as plain as it still fails: ${described(plain)}; ${variable}=${index} with the seed ${context.seed} repeats the combination that was drawn`,
@@ -75,7 +74,7 @@ export const combinations: FaultTest = {
     } finally {
       await bridges[Symbol.asyncDispose]();
     }
-    return outcomeOf(results, broken, drawn, context);
+    return outcomeOf(results, broken, drawn, context.signal.aborted);
   },
 };
 
@@ -83,13 +82,14 @@ export const combinations: FaultTest = {
 async function plainest(
   combination: Combination,
   playAgain: (combination: Combination) => Promise<Played>,
+  signal: AbortSignal,
 ): Promise<Combination> {
   let [plain, plays] = [combination, 0];
   for (let isPlainer = true; isPlainer; ) {
     isPlainer = false;
     for (const candidate of plainer(plain)) {
       plays += 1;
-      if (plays > mostPlays) return plain;
+      if (plays > mostPlays || signal.aborted) return plain;
       if (!isBad(await playAgain(candidate))) continue;
       plain = candidate;
       isPlainer = true;
@@ -136,15 +136,17 @@ function outcomeOf(
   results: readonly Played[],
   broken: readonly string[],
   drawn: readonly Combination[],
-  { cases }: FaultContext,
-) {
+  isInterrupted: boolean,
+): Outcome {
+  const played = isInterrupted ? drawn.slice(0, results.length) : drawn;
   const sum = (of: (played: Played) => number): number => results.reduce((total, played) => total + of(played), 0);
   return {
+    ...(isInterrupted && { played: played.length }),
     lost: sum(({ lost }) => lost),
     duplicated: { found: sum(({ copies }) => copies), allowed: sum(({ allowedCopies }) => allowedCopies) },
     happened: [
-      { what: 'combinations', count: results.length, least: cases },
-      ...[...leastOf(drawn)].map(([what, least]) => ({
+      { what: 'combinations', count: results.length, least: played.length },
+      ...[...leastOf(played)].map(([what, least]) => ({
         what,
         count: sum(({ happened }) => happened[what] ?? 0),
         least,
@@ -153,6 +155,9 @@ function outcomeOf(
     worst: null,
     freshArrived: results.every(({ freshArrived }) => freshArrived),
     conservation: { samples: sum(({ samples }) => samples), violations: sum(({ violations }) => violations) },
-    broken: [...broken, ...(pairsWithout(drawn) > 0 ? [`${pairsWithout(drawn)} pairs of values were not drawn`] : [])],
+    broken: [
+      ...broken,
+      ...(!isInterrupted && pairsWithout(drawn) > 0 ? [`${pairsWithout(drawn)} pairs of values were not drawn`] : []),
+    ],
   };
 }

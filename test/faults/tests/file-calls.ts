@@ -28,6 +28,7 @@ export const fileCallFaults: FaultTest = {
       const proof = await proven(slots, phases, context);
       const plain = phases.map((phase): FileCase => ({ phase, fault: null, isKilledAtEnd: false }));
       const counted = await runAll(slots, plain, context);
+      context.signal.throwIfAborted();
       const all = counted.flatMap(faultsOf);
       const cases = sampled(all, context.cases, random);
       const calls = counted.reduce((sum, one) => sum + Object.values(one.calls).reduce((a, b) => a + b, 0), 0);
@@ -37,6 +38,7 @@ export const fileCallFaults: FaultTest = {
       const outcome = outcomeOf([...counted, ...results], slot !== undefined && (await freshArrives(slot)));
       return {
         ...outcome,
+        ...(context.signal.aborted && { played: results.length }),
         happened: [...outcome.happened, ...proof.happened],
         broken: [...outcome.broken, ...proof.broken],
       };
@@ -90,7 +92,6 @@ async function runAll(
     }
   };
   await Promise.all(slots.map(work));
-  signal.throwIfAborted();
   return results;
 }
 

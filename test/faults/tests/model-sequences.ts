@@ -41,7 +41,7 @@ export const modelSequences: FaultTest = {
     let lost = 0;
     const details = await fc.check(
       fc.asyncProperty(sequences, async (sequence: Sequence) => {
-        context.signal.throwIfAborted();
+        if (context.signal.aborted) return;
         try {
           const played = await play(sequence, product, { small, large });
           for (const [name, count] of Object.entries(played)) total[name as keyof Played] += count;
@@ -59,13 +59,16 @@ export const modelSequences: FaultTest = {
         markInterruptAsFailure: true,
       },
     );
+    const { aborted } = context.signal;
+    const least = aborted ? runs : context.cases;
     return {
+      ...(aborted && { played: runs }),
       lost,
       duplicated: { found: total.copies, allowed: total.allowedCopies },
       happened: [
-        { what: 'sequences', count: runs, least: context.cases },
+        { what: 'sequences', count: runs, least },
         ...Object.entries(names).map(([name, what]) => {
-          return { what, count: total[name as keyof Played], least: Math.floor(context.cases / 50) };
+          return { what, count: total[name as keyof Played], least: Math.floor(least / 50) };
         }),
       ],
       worst: null,
