@@ -11,6 +11,8 @@ export interface StopState {
   enter(fleet: FleetUnderTest, vm: Vm, random: Random): Promise<BridgeProcess>;
   /** A second SIGTERM, once this line was logged, ends it at once. */
   readonly secondAfter?: string;
+  /** How many are pending for each sink: what was in flight is sent again. Default: 1. */
+  readonly records?: number;
   /** How it may end. Default: with 0. */
   readonly ends?: readonly (number | NodeJS.Signals)[];
 }
@@ -34,6 +36,12 @@ export const stopStates: readonly StopState[] = [
   {
     id: 'sending to sinks that acknowledge too late',
     enter: (fleet, vm) => startSending(fleet, vm, () => setFaults(fleet, { delayMs: 60_000 }, { delayMs: 60_000 })),
+  },
+  {
+    // Sent to the end, they would take half a minute.
+    id: 'sending a backlog to slow sinks',
+    records: 150,
+    enter: (fleet, vm) => startSending(fleet, vm, () => setFaults(fleet, { delayMs: 3_000 }, { delayMs: 3_000 }), 150),
   },
   {
     id: 'in back-off',
@@ -82,13 +90,16 @@ async function startSending(
   fleet: FleetUnderTest,
   vm: Vm,
   setFault: () => void = () => setFaults(fleet, 'silent', 'hang'),
+  events = 1,
 ): Promise<BridgeProcess> {
   const bridge = await startPolling(fleet, vm);
   setFault();
   const { azure, announced } = fleet;
   const notBefore = new Date(Date.now() + 900_000);
-  const eventId = azure.imds.schedule({ eventType: 'Freeze', resources: [vm.name], notBefore, durationSeconds: 5 });
-  announced.push({ eventId, eventType: 'Freeze', steps: ['scheduled'] });
+  for (let n = 0; n < events; n += 1) {
+    const eventId = azure.imds.schedule({ eventType: 'Freeze', resources: [vm.name], notBefore, durationSeconds: 5 });
+    announced.push({ eventId, eventType: 'Freeze', steps: ['scheduled'] });
+  }
   await until(() => bridge.log.some(({ phase }) => phase === 'Scheduled'), { what: 'the record' });
   // As long as what sends takes to start and to connect.
   await sleep(1500);
