@@ -54,15 +54,6 @@ export function createBacklog(sink: string, outbox: Pick<Outbox, 'pending'>) {
 
   const notHeld = (): string[] => [...incomplete].filter((eventKey) => !queues.has(eventKey));
 
-  const loadOnly = (eventKeys: readonly string[], limit: number): readonly PendingDelivery[] => {
-    const rows = outbox.pending(sink, { limit, onlyEvents: new Set(eventKeys) });
-    for (const eventKey of eventKeys) {
-      if (rows.length < limit) incomplete.delete(eventKey);
-      else incomplete.add(eventKey);
-    }
-    return hold(rows);
-  };
-
   /** They are delivered or dead letters. */
   const remove = (deliveries: readonly PendingDelivery[]): void => {
     const done = new Set(deliveries);
@@ -107,13 +98,13 @@ export function createBacklog(sink: string, outbox: Pick<Outbox, 'pending'>) {
     loadEvents(eventKeys: readonly string[]): void {
       // They are few, so they get in even when there is no room.
       const limit = Math.max(100, room());
-      const missing = eventKeys.filter((eventKey) => !queues.has(eventKey));
-      if (missing.length > 0) loadOnly(missing, limit);
       for (const eventKey of eventKeys) {
-        const last = queues.get(eventKey)?.at(-1)?.position;
-        if (last === undefined || missing.includes(eventKey) || !incomplete.has(eventKey)) continue;
+        const queue = queues.get(eventKey);
+        if (queue && !incomplete.has(eventKey)) continue;
         const rows = outbox.pending(sink, { limit, onlyEvents: new Set([eventKey]) });
-        // It stays incomplete: dead letters that were retried may lie before what is held.
+        if (rows.length === limit) incomplete.add(eventKey);
+        const last = queue?.at(-1)?.position ?? 0;
+        // A held event stays incomplete: dead letters that were retried may lie before what is held.
         hold(rows.filter(({ position }) => position > last));
       }
     },
@@ -125,11 +116,12 @@ export function createBacklog(sink: string, outbox: Pick<Outbox, 'pending'>) {
       if (room() <= 0) for (const eventKey of queues.keys()) if (isIdle(eventKey)) unload(eventKey);
       const limit = room();
       if (limit <= 0) return [];
-      if (!others) return loadOnly(notHeld(), limit);
-      const rows = outbox.pending(sink, { limit, exceptEvents: new Set(queues.keys()) });
-      others = rows.length >= limit;
-      if (others) for (const { eventKey } of rows) incomplete.add(eventKey);
-      else for (const eventKey of notHeld()) incomplete.delete(eventKey);
+      const wanted = others ? { exceptEvents: new Set(queues.keys()) } : { onlyEvents: new Set(notHeld()) };
+      const rows = outbox.pending(sink, { limit, ...wanted });
+      const isRest = rows.length < limit;
+      if (isRest) for (const eventKey of notHeld()) incomplete.delete(eventKey);
+      else for (const { eventKey } of rows) incomplete.add(eventKey);
+      others &&= !isRest;
       return hold(rows);
     },
     remove,

@@ -194,7 +194,7 @@ export function createDeliveryTracker(parts: {
     resume(isOver: (code: string) => boolean): void {
       if (!isOver(results.lastErrorCode ?? '')) return;
       const now = clock.monotonicMs();
-      if (pace.step > 0) pace = { ...pace, pausedUntil: now };
+      pace = { ...pace, pausedUntil: now };
       for (const [eventKey, backoff] of backoffs) backoffs.set(eventKey, { ...backoff, heldUntil: now });
     },
     /** Nothing is left: the failures of single events went with it. */
@@ -216,9 +216,8 @@ export function createDeliveryTracker(parts: {
  * was when it began, which is when the error that caused it was noted.
  */
 function storedPauseMs({ step, retryAt, lastErrorAt }: SinkProgress, clock: Clock): number {
-  if (step === 0 || retryAt === null) return 0;
+  if (step === 0 || retryAt === null || lastErrorAt === null) return 0;
   const until = Date.parse(retryAt);
-  const length = lastErrorAt === null ? longestRetryAfterMs : until - Date.parse(lastErrorAt);
-  const left = Math.min(until - clock.now().getTime(), length, longestRetryAfterMs);
+  const left = Math.min(until - clock.now().getTime(), until - Date.parse(lastErrorAt), longestRetryAfterMs);
   return Number.isFinite(left) ? Math.max(0, left) : 0;
 }

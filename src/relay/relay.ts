@@ -132,7 +132,7 @@ export class Relay {
     const stop = new AbortController();
     const over = new AbortController();
     const missed = this.#options.clock.sleep(deadlineMs, over.signal).then(() => {
-      stop.abort(new Error('the time to flush is over'));
+      stop.abort();
       return false;
     });
     const drained = await Promise.race([this.#drainToEnd(stop.signal), missed]);

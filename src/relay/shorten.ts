@@ -8,8 +8,8 @@ export const marker = '[shortened: the destination refused the record as too lar
 /** How much of a list or of a text stays. */
 const kept = { names: 10, characters: 200 } as const;
 
-const shortenText = (text: string): string =>
-  text.length > kept.characters + marker.length ? `${text.slice(0, kept.characters)} ${marker}` : text;
+/** A short text gets longer by it, and is left as it is. */
+const shortenText = (text: string): string => `${text.slice(0, kept.characters)} ${marker}`;
 
 /** `first` is kept regardless of its position: the VM that this record is about. */
 function shortenNames(names: readonly unknown[], first: string): unknown[] {

@@ -83,6 +83,15 @@ describe('the loaded part of the backlog', () => {
     expect(held('a').slice(0, 2)).toEqual([Number(first) + 1, Number(first) + 2]);
   });
 
+  test('takes at most 4 MB, however large the records are', async () => {
+    const description = 'x'.repeat(40_000);
+    await harness.appendMany(Array.from({ length: 300 }, (_, n) => ({ eventId: `event-${n}`, description })));
+    while (backlog.load().length > 0);
+    const bytes = [...backlog.queues.values()].flat().reduce((sum, { json }) => sum + json.length, 0);
+    expect(bytes).toBeGreaterThan(3 * 2 ** 20);
+    expect(bytes).toBeLessThanOrEqual(4 * 2 ** 20);
+  });
+
   test('never unloads records in flight, nor the only record of an event', async () => {
     await harness.appendMany(times(2_000, 'a'));
     backlog.load();
@@ -114,6 +123,17 @@ describe('an urgent record', () => {
     backlog.load();
     expect(held('a')).toEqual([]);
     expect(backlog.hasMore()).toBe(false);
+  });
+
+  test('beyond the limit is completed later, also before anything else was loaded', async () => {
+    await harness.appendMany(times(150, 'a'));
+    backlog.loadEvents(['a']);
+    expect(held('a').length).toBeLessThan(150);
+    backlog.load();
+    deliver('a');
+    expect(backlog.hasMore()).toBe(true);
+    while (backlog.hasMore() && backlog.load().length > 0) deliver('a');
+    expect(harness.counters()).toMatchObject({ pending: 0, delivered: 150 });
   });
 
   test('beyond the limit is completed later', async () => {
@@ -154,6 +174,16 @@ test('reconciling drops records that left the outbox, unless they are in flight'
   backlog.compare(() => true);
   expect([held('a'), held('b')]).toEqual([[2], []]);
   expect(backlog.records()).toBe(1);
+});
+
+test('reconciling drops nothing that is behind the records that it reads', async () => {
+  await harness.appendMany([...times(1_100, 'a'), 'b']);
+  backlog.loadEvents(['a', 'b']);
+  expect(held('b')).toEqual([1_101]);
+  harness.outbox.settle('scripted', [{ position: 50, state: 'delivered' }], noProgress);
+  backlog.compare(() => true);
+  expect(held('b')).toEqual([1_101]);
+  expect(held('a').slice(48, 50)).toEqual([49, 51]);
 });
 
 test('isolated records share a group', () => {

@@ -46,6 +46,39 @@ describe('an event that fails while others are accepted', () => {
     expect(harness.sink.arrived).toEqual(range(2, 9));
   });
 
+  test('is sent with others again after it was delivered, while some are still pending', async () => {
+    const harness = harnessWith({ batchBy: 'any', inFlight: 2 });
+    const refused = new Set(['bad', 'worse']);
+    harness.sink.does((batch) => (batch.some(({ record }) => refused.has(record.eventId)) ? unavailable : delivered));
+    harness.append('bad', 'worse');
+    for (const eventId of 'abcdef') {
+      harness.append(eventId);
+      await harness.drainFor(40_000);
+    }
+    refused.delete('bad');
+    await harness.drainFor(400_000);
+    harness.append('g');
+    await harness.drain();
+    expect(harness.counters()).toMatchObject({ pending: 1, delivered: 8 });
+    harness.append('bad', 'good');
+    await harness.drain();
+    expect(positions(harness).at(-1)).toEqual([10, 11]);
+  });
+
+  test('is retried when its own pause ends, also where that of the sink ends at this very moment', async () => {
+    const harness = harnessWith();
+    harness.sink.does((batch) => (batch.some(({ record }) => record.eventId === 'bad') ? unavailable : delivered));
+    harness.append('bad');
+    await harness.drain();
+    harness.append('good');
+    await harness.clock.advance(2_000);
+    // `good` shows that the sink accepts records; `bad` fails for the second time, and is paused for 4 s, the sink for 2 s.
+    expect(await harness.drain()).toBe(2_000);
+    expect(harness.sink.arrived).toEqual([2]);
+    await harness.clock.advance(2_000);
+    expect(await harness.drain()).toBe(2_000);
+  });
+
   test('with hundreds of records does not delay later events', async () => {
     const harness = harnessWith({ batchBy: 'event', inFlight: 4 });
     harness.append('first');
@@ -149,6 +182,14 @@ describe('a record that a sink refuses', () => {
     await harness.drainFor(2 * 3_600_000);
     expect(harness.counters()).toEqual({ pending: 0, delivered: 0, dead: 1 });
     expect(harness.lines.filter((line) => line.includes('is back'))).toEqual([]);
+  });
+
+  test('alone for a day becomes a dead letter, also while another event fails without being refused', async () => {
+    const harness = harnessWith();
+    harness.sink.does((batch) => (batch.some(({ record }) => record.eventId === 'bad') ? poison : unavailable));
+    harness.append('bad', 'failing');
+    await harness.drainFor(30 * 3_600_000);
+    expect(harness.counters()).toEqual({ pending: 1, delivered: 0, dead: 1 });
   });
 
   test('together with those of another event proves nothing about a record, however long it lasts', async () => {
@@ -307,6 +348,20 @@ describe('a stored pause', () => {
     await again.drainFor(2 * hour);
     expect(again.counters().delivered).toBe(1);
     expect((harness.clock.monotonicMs() - began) / 1_000).toBeLessThanOrEqual(atMost);
+  });
+
+  test('of a refused record does not pause the sink', async () => {
+    const harness = harnessWith();
+    harness.sink.does(() => poison);
+    harness.append('bad');
+    await harness.drain();
+    expect(harness.outbox.progress('scripted')).toMatchObject({ step: 0, retryAt: expect.any(String) });
+    const again = harness.restart();
+    harnesses.push(again);
+    again.sink.does((batch) => (batch.some(({ record }) => record.eventId === 'bad') ? poison : delivered));
+    again.append('good');
+    await again.drain();
+    expect(again.sink.arrived).toEqual([2]);
   });
 
   test('is as long as the Retry-After of the destination', async () => {

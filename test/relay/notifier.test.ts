@@ -45,6 +45,12 @@ describe('a wait for pending records', () => {
     expect(clock.sleepers()).toBe(0);
   });
 
+  test('of no time ends at once', async () => {
+    const none = waiter(createNotifier(createFakeClock()).wait(0));
+    await settled();
+    expect(none.done).toBe(true);
+  });
+
   test('ends with an abort, before and during the wait', async () => {
     const notifier = createNotifier(createFakeClock());
     const stop = new AbortController();

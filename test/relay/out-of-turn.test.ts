@@ -107,6 +107,23 @@ describe('an urgent record', () => {
     expect(positions(harness)).toEqual([[2]]);
   });
 
+  test.each([
+    { minutes: 14, attempts: [[2]] },
+    { minutes: 16, attempts: [] },
+  ])('of $minutes minutes ago is tried $attempts out of turn after a restart', async ({ minutes, attempts }) => {
+    const before = rigWith();
+    before.sink.does(() => ({ ...unavailable, retryAfterMs: 900_000 }));
+    before.append('a');
+    await before.drain();
+    const observedAt = new Date(before.clock.now().getTime() - minutes * 60_000).toISOString();
+    before.append({ ...preempt, observedAt });
+    const harness = before.restart();
+    rigs.splice(0, rigs.length, harness);
+    harness.sink.sent.length = 0;
+    await harness.drain();
+    expect(positions(harness)).toEqual(attempts);
+  });
+
   test('of an hour ago gets no attempt of its own after a restart', async () => {
     const before = rigWith();
     before.sink.does(() => unavailable);
@@ -124,6 +141,8 @@ describe('an urgent record', () => {
     harness.append({ ...preempt, eventId: 'gone' });
     harness.outbox.settle('scripted', [{ position: 4, state: 'dead', code: 'expired', reason: '' }], noProgress);
     expect(await harness.drain()).toBeGreaterThan(5_000);
+    harness.append({ ...preempt, eventId: 'gone', eventType: 'Freeze' });
+    await harness.drain();
     expect(harness.sink.sent).toEqual([]);
   });
 
@@ -160,6 +179,31 @@ describe('an urgent record', () => {
     harness.append('a', { ...preempt, eventType: 'Freeze' });
     await harness.drain();
     expect(harness.sink.arrived).toEqual([1, 2, 3]);
+  });
+
+  test('that was delivered gives no precedence to the later records of its event', async () => {
+    const harness = rigWith({ limits: { records: 1, bytes: 1_000_000 } });
+    harness.append(preempt, 'a', { ...preempt, eventType: 'Freeze' });
+    await harness.drain();
+    expect(harness.sink.arrived).toEqual([1, 2, 3]);
+  });
+
+  test('does not wait until a sink that recovers allows another batch', async () => {
+    const harness = rigWith({ batchBy: 'event', inFlight: 4 });
+    harness.sink.does((_batch, attempt) => (attempt <= 4 ? unavailable : attempt === 5 ? delivered : 'later'));
+    harness.append('a', 'b', 'c', 'd');
+    await harness.drain();
+    await harness.clock.advance(2_000);
+    void harness.drain();
+    await settled();
+    const inFlight = harness.relay.health().inFlight;
+    expect(inFlight).toBeLessThan(4);
+    harness.append('e');
+    await settled();
+    expect(harness.relay.health().inFlight).toBe(inFlight);
+    harness.append(preempt);
+    await settled();
+    expect(positions(harness).at(-1)).toEqual([6]);
   });
 
   test('does not prolong the pause of its event when it fails', async () => {

@@ -61,7 +61,7 @@ describe('a healthy sink', () => {
     const drained = harness.drain();
     await settled();
     expect(positions(harness)).toEqual([[1, 3], [2], [4]]);
-    expect(harness.relay.health()).toMatchObject({ state: 'sending', inFlight: 3 });
+    expect(harness.relay.health()).toMatchObject({ state: 'sending', inFlight: 3, recordsInFlight: 4 });
     harness.append('a');
     await settled();
     expect(harness.sink.sent).toHaveLength(3);
@@ -91,6 +91,16 @@ describe('a healthy sink', () => {
       expect(arrivedOf(event)).toEqual(range(1, 3_500).filter((each) => each % 700 === event));
     expect(Math.max(...asked)).toBeLessThanOrEqual(1_000);
     expect(harness.counters()).toEqual({ pending: 0, delivered: 3_500, dead: 0 });
+  });
+
+  test('never has more than a thousand records in flight, however many batches it allows', async () => {
+    const harness = rigWith({ inFlight: 16, limits: { records: 300, bytes: 10_000_000 } });
+    harness.sink.does(() => 'later');
+    const others = range(1, 700).flatMap((index) => [`event-${index}`, `event-${index}`]);
+    await harness.appendMany([...Array<string>(64).fill('a'), ...others]);
+    void harness.drain();
+    await settled();
+    expect(positions(harness).flat()).toHaveLength(1_000);
   });
 
   test('gets a backlog of one event in order, however much of it there is', async () => {
@@ -148,6 +158,25 @@ describe('a sink that is down', () => {
     await harness.drain();
     expect(harness.sink.sent).toHaveLength(16);
     expect(harness.relay.health()).toMatchObject({ step: 1 });
+  });
+
+  test('counts as failing at once, also while another batch is in flight', async () => {
+    const harness = rigWith({ batchBy: 'event', inFlight: 2 });
+    harness.sink.does(() => 'later');
+    harness.append('a', 'b');
+    void harness.drain();
+    await settled();
+    harness.sink.sent[0]?.answer(unavailable);
+    await settled();
+    expect(harness.relay.health()).toMatchObject({ state: 'failing', inFlight: 1 });
+  });
+
+  test('has the number of the records that wait for it in the log', async () => {
+    const harness = rigWith();
+    harness.sink.does(() => unavailable);
+    harness.append('a', 'b', 'c');
+    await harness.drainFor(15 * 60_000);
+    expect(harness.lines.at(-1)).toContain('3 records wait for it: the service is down');
   });
 
   test('that sends a Retry-After is paused for that long, but no longer than 15 minutes', async () => {

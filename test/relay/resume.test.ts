@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { lacksToken } from '../../src/azure/token-failure.ts';
 import { settled } from '../support/fake-clock.ts';
-import { type Harness, openHarness, seconds } from './harness.ts';
-import { delivered } from './scripted-sink.ts';
+import { type Harness, openHarness, preempt, seconds } from './harness.ts';
+import { delivered, unavailable } from './scripted-sink.ts';
 
 const minute = 60_000;
 
@@ -38,6 +38,28 @@ test('a sink that failed for another reason stays paused when tokens are issued 
   await settled();
   await harness.clock.advance(minute);
   expect(seconds(harness)).toEqual([0]);
+});
+
+test('a pause that a late answer began after the sink had recovered ends too', async () => {
+  const harness = openHarness({ batchBy: 'event', inFlight: 2 });
+  onTestFinished(() => harness.close());
+  const throttled = { kind: 'retry', cause: 'throttled', code: 'token-throttled', reason: 'later' } as const;
+  harness.sink.does((_batch, attempt) => (attempt < 3 ? 'later' : delivered));
+  harness.append('a', 'b');
+  void harness.relay.run(harness.stop.signal);
+  await settled();
+  harness.sink.sent[0]?.answer(unavailable);
+  await settled();
+  harness.append(preempt);
+  await settled();
+  expect(harness.sink.arrived).toEqual([3, 1]);
+  harness.sink.sent[1]?.answer({ ...throttled, retryAfterMs: 15 * minute });
+  await harness.clock.advance(minute);
+  expect(harness.sink.arrived).toEqual([3, 1]);
+  harness.relay.resume(lacksToken);
+  await settled();
+  await harness.clock.advance(1_000);
+  expect(harness.sink.arrived).toEqual([3, 1, 2]);
 });
 
 test('a sink that is well is not disturbed when tokens come again', async () => {

@@ -6,12 +6,14 @@ import { createFakeClock } from '../support/fake-clock.ts';
 
 function listening() {
   const lines: string[] = [];
-  const say = (_fields: object, message: string): void => {
+  const fields: object[] = [];
+  const say = (each: object, message: string): void => {
+    fields.push(each);
     lines.push(message);
   };
   const log: Log = { ...silentLog, info: say, warn: say };
   const clock = createFakeClock();
-  return { lines, clock, statusLog: createStatusLog(log, clock, 'eventHubs') };
+  return { lines, fields, clock, statusLog: createStatusLog(log, clock, 'eventHubs') };
 }
 
 const failing = (code: string) => ({
@@ -85,11 +87,25 @@ describe('the log of a sink', () => {
     expect(lines).toHaveLength(2);
   });
 
+  test('has no recovery when the second failure ends without a delivery since it began', async () => {
+    const { lines, clock, statusLog } = listening();
+    statusLog.status(failing('http-503'), 0, nothingWaits);
+    statusLog.status(null, 1, nothingWaits);
+    await clock.advance(120_000);
+    statusLog.status(failing('http-503'), 1, nothingWaits);
+    statusLog.status(null, 1, nothingWaits);
+    expect(lines.slice(-2)).toEqual([
+      'eventHubs is failing: because of http-503',
+      'No records wait for eventHubs any more; it took none since it began to fail.',
+    ]);
+  });
+
   test('has each dead letter with its reason', () => {
-    const { lines, statusLog } = listening();
+    const { lines, fields, statusLog } = listening();
     statusLog.deadLetter(7, 'http-400', 'the row does not fit the table');
     expect(lines).toEqual([
       'eventHubs refuses a record, which becomes a dead letter; the other records go on: the row does not fit the table',
     ]);
+    expect(fields).toEqual([{ sink: 'eventHubs', position: 7, code: 'http-400', leftOut: 0 }]);
   });
 });
