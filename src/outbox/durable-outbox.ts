@@ -68,13 +68,12 @@ class DurableOutbox implements Outbox {
   /** Appended, and not yet offered to the relays. */
   #pendingNotifications: LifecycleRecord[] = [];
   /** The rest of a large append, written at the next turn of the event loop. */
-  #rest: NodeJS.Immediate | null = null;
+  #rest: NodeJS.Immediate | undefined;
   /** Before this moment, in monotonic milliseconds, what can wait is not written. */
   #restsUntil = Number.NEGATIVE_INFINITY;
   #isCommitScheduled = false;
   readonly #closing = new AbortController();
-  /** Also asked while the outbox is being opened, when no state is known yet. */
-  readonly #isOpen = (eventKey: string): boolean => this.#state?.events.get(eventKey)?.open === true;
+  readonly #isOpen = (eventKey: string): boolean => this.#state.events.get(eventKey)?.open === true;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
@@ -291,8 +290,8 @@ class DurableOutbox implements Outbox {
   }
 
   #stopWriting(): void {
-    if (this.#rest) clearImmediate(this.#rest);
-    this.#rest = null;
+    clearImmediate(this.#rest);
+    this.#rest = undefined;
   }
 
   /**
@@ -311,7 +310,7 @@ class DurableOutbox implements Outbox {
     if (isDone !== false) this.#finish(isDone === true, began);
     else {
       this.#rest = setImmediate(() => {
-        this.#rest = null;
+        this.#rest = undefined;
         this.#write();
       });
     }

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
+import { logBacklog } from '../../src/outbox/log-backlog.ts';
 import { noCounters, noProgress, type Outbox } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
 import { imbalance } from '../../src/outbox/store/counters.ts';
@@ -118,6 +119,36 @@ describe('a commit that fails', () => {
     expect(outbox.backlog()).toEqual([
       { sink: 'hub', pending: 3, onlyInMemory: 2 },
       { sink: 'table', pending: 7, onlyInMemory: 4 },
+    ]);
+    const { length } = harness.lines;
+    logBacklog(outbox, harness.log);
+    const why = outbox.storage.fault?.reason;
+    expect(harness.lines.slice(length)).toEqual([
+      {
+        level: 'error',
+        fields: { sink: 'hub', pending: 3, onlyInMemory: 2 },
+        message: `3 records wait for hub, 2 in memory only: those are lost now. ${why}`,
+      },
+      {
+        level: 'error',
+        fields: { sink: 'table', pending: 7, onlyInMemory: 4 },
+        message: `7 records wait for table, 4 in memory only: those are lost now. ${why}`,
+      },
+    ]);
+  });
+
+  test('that succeeds later leaves a backlog that the next start sends', () => {
+    using harness = createHarness();
+    const outbox = harness.open();
+    appendRecords(outbox);
+    deliverAll(outbox, 'table');
+    logBacklog(outbox, harness.log);
+    expect(harness.lines).toEqual([
+      {
+        level: 'info',
+        fields: { sink: 'hub', pending: 1 },
+        message: '1 record waits for hub; the next start sends them.',
+      },
     ]);
   });
 

@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { emptyMemory } from '../../src/lifecycle/empty-memory.ts';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import type { EventMemory, LifecycleState } from '../../src/lifecycle/state.ts';
+import type { Log } from '../../src/log.ts';
 import { openOutbox } from '../../src/outbox/durable-outbox.ts';
 import { noProgress, type Outbox, type OutboxOptions } from '../../src/outbox/outbox.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
@@ -22,6 +23,7 @@ export interface Harness extends Disposable {
   readonly directory: string;
   readonly clock: FakeClock;
   readonly lines: Line[];
+  readonly log: Log;
   open(options?: Partial<OutboxOptions>): Outbox;
 }
 
@@ -35,7 +37,7 @@ export function createHarness(directory = createStateDirectory('outbox')): Harne
     (fields: object, message: string): void => {
       lines.push({ level: name, fields, message });
     };
-  const log = {
+  const log: Log = {
     debug: level('debug'),
     info: level('info'),
     warn: level('warn'),
@@ -46,6 +48,7 @@ export function createHarness(directory = createStateDirectory('outbox')): Harne
     directory,
     clock,
     lines,
+    log,
     open(options = {}) {
       const outbox = openOutbox({
         directory,

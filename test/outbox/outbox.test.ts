@@ -172,6 +172,15 @@ describe('append', () => {
     expect(again.progress('hub').step).toBe(3);
   });
 
+  test('that is being written when the outbox is closed leaves the directory to the next instance', async () => {
+    using harness = createHarness();
+    const outbox = harness.open();
+    appendRecords(outbox, { count: 600 });
+    outbox.close();
+    await nextTurn();
+    expect(positions(harness.open(), 'hub')).toHaveLength(600);
+  });
+
   test('that was interrupted by a crash leaves nothing behind', () => {
     using harness = createHarness();
     harness.open().close();

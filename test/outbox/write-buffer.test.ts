@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { bufferedRecord } from '../../src/outbox/store/deliveries.ts';
 import { observerRow, WriteBuffer } from '../../src/outbox/write-buffer.ts';
+import { sampleRecord } from '../support/sample-record.ts';
 
 test('a thousand rows are held for a disk that takes none, and of more the oldest are dropped, but never the observer', () => {
   const buffer = new WriteBuffer(['hub']);
@@ -11,4 +13,15 @@ test('a thousand rows are held for a disk that takes none, and of more the oldes
   expect(held[0]).toBe(observerRow);
   expect(held.at(1)).toBe('answer 202');
   expect(held.at(-1)).toBe('answer 1200');
+});
+
+test('records are discarded also where a sink has settled none of them', () => {
+  const buffer = new WriteBuffer(['hub', 'table']);
+  const at = '2026-01-01T00:00:00.000Z';
+  for (let position = 1; position <= 1_001; position += 1)
+    buffer.records.set(position, bufferedRecord(sampleRecord({ position }), at));
+  buffer.settle('hub', [{ position: 1, state: 'delivered' }], at);
+  buffer.keepWithinBounds(() => true, at);
+  expect([...buffer.records.keys()].slice(0, 2)).toEqual([2, 3]);
+  expect(buffer.tombstones).toMatchObject([{ record: { position: 1 }, sinks: ['table'] }]);
 });

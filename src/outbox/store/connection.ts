@@ -89,7 +89,7 @@ function connectElsewhere(path: string): DatabaseSync {
     return guarded(new DatabaseSync(copy), path);
   } finally {
     // Once open it needs no name. Windows cannot remove an open file: the copy stays in the temporary folder of this user.
-    isDone(() => rmSync(folder, { recursive: true, force: true, maxRetries: 0 }));
+    isDone(() => rmSync(folder, { recursive: true }));
   }
 }
 

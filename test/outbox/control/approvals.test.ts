@@ -131,7 +131,13 @@ describe('an approval', () => {
     for (const eventId of ['OLD', 'YOUNG', 'OPEN']) outbox.intend(intent(eventId));
     const month = 31 * 24 * 3_600_000;
     outbox.append(outbox.state, [], [concluded('OLD')]);
-    await harness.clock.advance(month);
+    await harness.clock.advance(month - 2 * 24 * 3_600_000);
+    outbox.maintain();
+    using db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'), { readOnly: true });
+    expect(db.prepare(`SELECT eventKey FROM approvals WHERE outcome = 'accepted'`).all()).toEqual([
+      { eventKey: 'old' },
+    ]);
+    await harness.clock.advance(2 * 24 * 3_600_000);
     outbox.append(outbox.state, [], [concluded('YOUNG', 'accepted', harness.clock.now())]);
     outbox.maintain();
     outbox.close();

@@ -153,6 +153,24 @@ describe('requests', () => {
     db.close();
   });
 
+  test('keep one answer each until the disk accepts them', async () => {
+    using harness = createHarness();
+    const outbox = harness.open();
+    const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
+    const put = db.prepare(`INSERT INTO requests (verb, argument, requestedAt) VALUES ('retry', '{}', ?)`);
+    for (const _request of [1, 2]) put.run('2026-01-01T00:00:00.000Z');
+    const other = keepFileBusy(harness.directory);
+    for (const { number } of outbox.requests()) outbox.answer(number, `answer ${number}`);
+    other.letGo();
+    await harness.clock.advance(1_000);
+    outbox.retry();
+    expect(db.prepare('SELECT answer FROM requests').all()).toEqual([
+      { answer: '"answer 1"' },
+      { answer: '"answer 2"' },
+    ]);
+    db.close();
+  });
+
   test('with an answer are deleted after an hour, and all but the newest thousand at once', async () => {
     using harness = createHarness();
     const outbox = harness.open();

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { makeDirectory } from '../../../src/outbox/store/directory.ts';
+import { explained, makeDirectory } from '../../../src/outbox/store/directory.ts';
 import { appendRecords, createHarness, positions } from '../harness.ts';
 import { mountSmallDisk, whyNoMount } from '../small-disk.ts';
 
@@ -44,6 +44,12 @@ describe('a state directory that cannot be created is reported with its cause', 
       message: `${at('file')} is a file, where a directory on its path should be`,
     },
     {
+      what: 'a link to nowhere is in its place',
+      path: at('link'),
+      code: 'ENOENT',
+      message: `${at('link')} is a symbolic link that leads nowhere`,
+    },
+    {
       what: 'its path leads through a link to nowhere',
       path: at('link', 'a'),
       code: 'ENOENT',
@@ -59,6 +65,12 @@ describe('a state directory that cannot be created is reported with its cause', 
     makeDirectory(at('made', 'deeper', 'still'));
     rmSync(root, { recursive: true });
   });
+});
+
+test.skipIf(reason !== null)('a disk that counts no inodes, such as btrfs, does not lack them', () => {
+  using disk = mountSmallDisk(1, 0);
+  const error = new Error('unable to open database file');
+  expect(explained(error, disk.path)).toBe(error);
 });
 
 test('a file in place of the state directory is logged with its remedy', () => {

@@ -13,8 +13,8 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
-import { noProgress } from '../../../src/outbox/outbox.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { noCounters, noProgress } from '../../../src/outbox/outbox.ts';
 import { readOutbox } from '../../../src/outbox/reader.ts';
 import { imbalance } from '../../../src/outbox/store/counters.ts';
 import { attempt } from '../../../src/outbox/store/files.ts';
@@ -275,8 +275,9 @@ describe.skipIf(reason !== null)('on a disk that takes no writes', () => {
     const { state } = before;
     before.close();
     disk.mount('ro');
-    const outbox = harness.open();
+    const outbox = harness.open({ sinks: ['hub', 'table', 'added'] });
     expect(outbox.state).toEqual(state);
+    expect(outbox.counters().added).toEqual(noCounters);
     expect(outbox.storage.fault).not.toBeNull();
     expect(positions(outbox, 'hub')).toEqual([1, 2, 3]);
     outbox.settle('hub', [{ position: 1, state: 'delivered' }], noProgress);
@@ -308,8 +309,13 @@ describe.skipIf(reason !== null)('on a disk that takes no writes', () => {
       }
       disk.mount('ro');
       using dead = createHarness(directory);
+      const copies = join(harness.directory, 'copies');
+      mkdirSync(copies);
+      vi.stubEnv('TMPDIR', copies);
       const outbox = dead.open();
+      vi.unstubAllEnvs();
       expect(positions(outbox, 'hub')).toEqual([1, 2, 3]);
+      expect(readdirSync(copies)).toEqual([]);
       outbox.close();
       disk.mount('rw');
     },

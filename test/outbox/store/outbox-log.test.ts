@@ -5,6 +5,7 @@ import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
 interface Logged {
   readonly at: number;
   readonly code: unknown;
+  readonly part: unknown;
   readonly message: string;
 }
 
@@ -16,6 +17,7 @@ function createLogged(): { readonly clock: FakeClock; readonly logged: Logged[];
     logged.push({
       at: (clock.monotonicMs() - began) / 1000,
       code: 'code' in fields ? fields.code : null,
+      part: 'part' in fields ? fields.part : null,
       message,
     });
   };
@@ -44,6 +46,7 @@ describe('a disk that takes no writes', () => {
       [1200, 'sqlite-13'],
       [1300, 'writable'],
     ]);
+    expect(new Set(logged.map(({ part }) => part))).toEqual(new Set(['outbox']));
     expect(logged.map(({ message }) => message)).toEqual([
       'The outbox in /var/lib/bridge cannot be written (database or disk is full): records are kept in memory and sent from there until it can. Free some space on that disk.',
       `The outbox in /var/lib/bridge has not been written since ${since} (database or disk is full): 600 records are only in memory and are lost when this process ends. Free some space on that disk.`,
@@ -98,6 +101,7 @@ test('pruning that fails for an hour is not logged every minute', async () => {
   }
   outboxLog.maintenance(null);
   expect(brief(logged)).toEqual([...[0, 600, 1200, 1800, 2400, 3000].map((at) => [at, 'EROFS']), [3600, 'maintained']]);
+  expect(logged[1]?.message).toBe('Pruning the outbox has been failing for 600 s (the disk is read-only).');
 });
 
 test('every discarded record is logged, those within the rate limit after it', async () => {

@@ -122,6 +122,20 @@ test('a ruined page costs the rows on it and no others where positions are far a
   expect(kept.at(-1)).toBe(400_000);
 });
 
+test('two ruined pages cost the rows on them and none between them', () => {
+  using harness = createHarness();
+  const first = harness.open();
+  for (let n = 0; n < 200; n += 1) appendRecords(first, { eventId: `EVENT-${n % 5}` });
+  first.close();
+  const file = join(harness.directory, 'outbox.sqlite');
+  const leaves = leavesOf(file, 'records');
+  expect(leaves.length).toBeGreaterThan(4);
+  for (const leaf of [leaves[1], leaves.at(-2)]) ruin(file, leaf ?? 0);
+
+  const outbox = harness.open();
+  expect(positions(outbox, 'hub').length).toBeGreaterThan(200 - (2.5 * 200) / leaves.length);
+});
+
 test.each([
   ...[0x08, 0x10, 0x20].map((bit) => ({ table: 'events', bit })),
   ...[0x08, 0x10, 0x20].map((bit) => ({ table: 'records', bit })),
