@@ -1,7 +1,9 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import fs, { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
-import { describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { noProgress, type Outbox } from '../../../src/outbox/outbox.ts';
 import { readOutbox } from '../../../src/outbox/reader.ts';
 import { imbalance } from '../../../src/outbox/store/counters.ts';
@@ -9,11 +11,22 @@ import { runs } from '../../support/runs.ts';
 import { after, appendRecords, createHarness, deliverAll, type Harness, positions, recordAt } from '../harness.ts';
 
 /** What the disk has free, as the outbox sees it. */
-const disk = vi.hoisted(() => ({ freeBytes: 0 }));
-vi.mock('../../../src/outbox/store/reserve.ts', async (load) => ({
-  ...(await load<typeof import('../../../src/outbox/store/reserve.ts')>()),
-  freeBytes: () => disk.freeBytes,
-}));
+const disk = { freeBytes: 0 };
+const { statfsSync } = fs;
+
+// In `fs` itself: a mock of the product's module does nothing where a file before this one has loaded it.
+beforeAll(() => {
+  const faked = (path: string) => {
+    const found = statfsSync(path);
+    return { ...found, bavail: Math.floor(disk.freeBytes / found.bsize) };
+  };
+  fs.statfsSync = faked as typeof statfsSync;
+  syncBuiltinESMExports();
+});
+afterAll(() => {
+  fs.statfsSync = statfsSync;
+  syncBuiltinESMExports();
+});
 
 const megabyte = 2 ** 20;
 const sinks = ['hub', 'table'] as const;
@@ -69,6 +82,31 @@ test('room is made in a file that has no page left, where each record that goes 
   expect(codes).not.toContain('sqlite-13');
   expect(codes.indexOf('fill')).toBeGreaterThanOrEqual(0);
   expect(codes.indexOf('fill')).toBeLessThan(codes.indexOf('expired'));
+});
+
+test('the quota grows at maintenance when the disk has more free space', () => {
+  disk.freeBytes = 100 * megabyte;
+  using harness = createHarness();
+  const outbox = harness.open({ maxMegabytes: 64 });
+  expect(outbox.fill.limitBytes).toBeLessThan(6 * megabyte);
+  disk.freeBytes = 1e12;
+  outbox.maintain();
+  expect(outbox.fill.limitBytes).toBe(64 * megabyte);
+});
+
+test('what the outbox takes is its file without free pages, and its log', () => {
+  disk.freeBytes = 1e12;
+  using harness = createHarness();
+  const outbox = harness.open();
+  appendRecords(outbox, { count: 50, bytes: 2000 });
+  outbox.maintain();
+  using db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'), { readOnly: true });
+  const [pages, free] = ['page_count', 'freelist_count'].map((name) =>
+    Number(db.prepare(`PRAGMA ${name}`).get()?.[name]),
+  );
+  const log = statSync(join(harness.directory, 'outbox.sqlite-wal')).size;
+  expect(log).toBeGreaterThan(0);
+  expect(outbox.fill.bytes).toBe(((pages ?? 0) - (free ?? 0)) * 4096 + log);
 });
 
 test('results of deliveries are written into a file that has no page left for records', () => {
