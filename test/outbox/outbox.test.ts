@@ -175,6 +175,8 @@ describe('append', () => {
   test('that is being written when the outbox is closed leaves the directory to the next instance', async () => {
     using harness = createHarness();
     const outbox = harness.open();
+    // A file that was opened a moment ago is not opened again.
+    await harness.clock.advance(6_000);
     appendRecords(outbox, { count: 600 });
     outbox.close();
     await nextTurn();

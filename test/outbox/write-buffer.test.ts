@@ -25,3 +25,11 @@ test('records are discarded also where a sink has settled none of them', () => {
   expect([...buffer.records.keys()].slice(0, 2)).toEqual([2, 3]);
   expect(buffer.tombstones).toMatchObject([{ record: { position: 1 }, sinks: ['table'] }]);
 });
+
+test('nothing waits any more when all updates are written', () => {
+  const buffer = new WriteBuffer(['hub']);
+  buffer.settle('hub', [{ position: 1, state: 'delivered' }], '2026-01-01T00:00:00.000Z');
+  expect(buffer.isEmpty).toBe(false);
+  buffer.updatesWritten();
+  expect(buffer.isEmpty).toBe(true);
+});

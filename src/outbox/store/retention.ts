@@ -62,7 +62,7 @@ export function fillOf({ bytes, limitBytes: limit }: Omit<Fill, 'isAlarming'>, b
 /** Bytes to get rid of: nothing up to 90 % of the bound, then down to 80 %; and what `needed` bytes more would be too much. */
 export const excessBytes = (used: number, limit: number, needed = 0): number => {
   const shares = used <= pruneShare.from * limit ? 0 : Math.ceil(used - pruneShare.to * limit);
-  return Math.max(shares, needed > 0 ? used + needed - limit : 0);
+  return Math.max(shares, used + needed - limit);
 };
 
 /** A record that no sink has yet to get. */

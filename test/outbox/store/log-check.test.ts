@@ -132,6 +132,16 @@ describe('a log with a flipped bit after a kill -9', () => {
       expect({ bit, ...judged(from, flipped(from.log, bit)) }).toMatchObject({ bit, reported: true });
   });
 
+  test('is moved to quarantine with its outbox, both unchanged', () => {
+    using from = remains({ lastIs: 'record' });
+    const log = flipped(from.log, (headerBytes + 5 * frameBytes + 100) * 8);
+    using harness = from.copy(log);
+    const file = readFileSync(join(harness.directory, 'outbox.sqlite'));
+    const { movedTo = '' } = harness.open().recovery ?? {};
+    expect(file.equals(readFileSync(join(movedTo, 'outbox.sqlite')))).toBe(true);
+    expect(log.equals(readFileSync(join(movedTo, 'outbox.sqlite-wal')))).toBe(true);
+  });
+
   test('a removed log starts a new stream, which is logged', () => {
     using from = remains({ lastIs: 'record' });
     expect(judged(from, null)).toMatchObject({ reported: true, isNewStream: true, givenTwice: false });

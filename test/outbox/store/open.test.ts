@@ -248,6 +248,16 @@ describe('a crash in the middle of a recovery', () => {
   });
 });
 
+test('what a crash left of an outbox that was being created is overwritten', () => {
+  using harness = createHarness();
+  const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite.replacement.unfinished'));
+  db.exec('CREATE TABLE meta (key TEXT)');
+  db.close();
+  const outbox = harness.open();
+  expect(outbox.storage).toEqual({ fault: null, undurable: 0 });
+  expect(readdirSync(harness.directory).filter((name) => name.includes('unfinished'))).toEqual([]);
+});
+
 test('a log without its outbox is moved to quarantine', () => {
   using harness = usedHarness();
   rmSync(harness.file);

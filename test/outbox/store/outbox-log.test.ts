@@ -91,6 +91,15 @@ describe('a disk that takes no writes', () => {
     outboxLog.storage(readOnly, 0);
     expect(logged.at(-1)?.message).toContain('Mount that disk writable');
   });
+
+  test.each([
+    { code: 'in-use', remedy: 'It continues by itself when that one has ended.' },
+    { code: 'earlier-outbox', remedy: 'No action is needed.' },
+  ])('for $code says that it ends by itself', ({ code, remedy }) => {
+    const { logged, outboxLog } = createLogged();
+    outboxLog.storage({ kind: 'unavailable', code, reason: 'the reason', since }, 0);
+    expect(logged[0]?.message.endsWith(` until it can. ${remedy}`)).toBe(true);
+  });
 });
 
 test('pruning that fails for an hour is not logged every minute', async () => {

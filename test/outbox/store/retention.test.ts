@@ -43,6 +43,15 @@ describe('the quota of the outbox', () => {
     expect(limitBytes(those)).toBe(limit);
   });
 
+  test.each([
+    { content: 'up to the configured size as 80 %', maxMegabytes: 64, share: 0.8 },
+    { content: 'above that as 90 %', maxMegabytes: 1, share: 0.9 },
+  ])('on a full disk counts the present content $content', ({ maxMegabytes, share }) => {
+    const usedBytes = 10 * 2 ** 20;
+    const limit = limitBytes({ maxMegabytes, freeBytes: 0, ownBytes: usedBytes, usedBytes });
+    expect(usedBytes / (limit - logBytes(limit))).toBeCloseTo(share, 3);
+  });
+
   test('reserves space for the log', () => {
     expect([1, 16, 256].map((n) => logBytes(n * megabyte))).toEqual([megabyte / 8, 2 * megabyte, 4 * megabyte]);
   });

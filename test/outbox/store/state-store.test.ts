@@ -86,9 +86,16 @@ describe('state written by a version without checksums', () => {
     ['another event', `'{"eventId":"B"}'`],
     ['a list', `'[]'`],
     ['no JSON', `'{'`],
+    ['nothing', `'null'`],
   ])('is damaged all the same where an event is %s', (_, json) => {
     using harness = stored();
     harness.db.exec(`UPDATE events SET json = ${json}`);
     expect(() => loadState(harness.db)).toThrow(OutboxDamaged);
+  });
+
+  test.each(['null', '5'])('is damaged all the same where the VM is %s', (json) => {
+    using harness = stored();
+    harness.db.exec(`UPDATE meta SET value = '${json}' WHERE key = 'observer'`);
+    expect(() => loadObserver(harness.db)).toThrow(OutboxDamaged);
   });
 });
