@@ -55,6 +55,30 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'only whether there are any counts, so the limit only saves time',
   },
   {
+    file: 'src/outbox/store/salvage.ts',
+    original: "'ASC'",
+    replacement: '""',
+    reason: 'the default of SQL',
+  },
+  {
+    file: 'src/outbox/store/state-store.ts',
+    original: 'next.undecided === stored.undecided',
+    replacement: 'false',
+    reason: 'only saves the comparison of what is equal',
+  },
+  {
+    file: 'src/outbox/store/disk.ts',
+    original: '(attempt(() => this.#quota.prune(file, remedies)) ?? 0) > 0',
+    replacement: '(attempt(() => this.#quota.prune(file, remedies)) ?? 0) >= 0',
+    reason: 'what found no space is tried up to three times more, and finds none',
+  },
+  {
+    file: 'src/relay/relay.ts',
+    original: 'this.#slots() > 0',
+    replacement: 'this.#slots() >= 0',
+    reason: 'what is loaded without a slot is loaded at the next pass otherwise, within the same bounds',
+  },
+  {
     file: 'src/relay/batch.ts',
     original: 'request.slots > 0',
     replacement: 'true',
