@@ -21,7 +21,7 @@ export interface EventView {
   readonly isAffected: boolean;
   /** It has reported no end, and has not lost the state in which the event was. */
   readonly isOpen: boolean;
-  /** The last one, by its own count within a stream. */
+  /** The last one: within a stream by its own count, or by time where it counted twice. */
   readonly last: LifecycleRecord;
   /** `last` is an end, but a VM saw the event listed again since: it says nothing of how the event ended. */
   readonly isEndWithdrawn: boolean;
@@ -101,7 +101,8 @@ export function foldEvent(
   const vms = namedVms(listings);
   const affectedLast = vms.filter(({ isLeft }) => !isLeft).map(({ vm }) => vm);
   const since = returns.at(-1);
-  const latest = lastOfEachStream(listings).sort(byTime).at(-1) ?? null;
+  const countedTwice = streamsCountedTwice(sorted);
+  const latest = lastOfEachStream(listings, countedTwice).toSorted(byTime).at(-1) ?? null;
   return {
     eventId,
     isOpen,
@@ -115,7 +116,7 @@ export function foldEvent(
     affectedCount: Math.max(affectedLast.length, latest !== null && isCut(latest) ? latest.affectedResourceCount : 0),
     named: vms.map(({ vm }) => vm),
     steps: earliestOfEach(sorted.filter((record) => !isEnd(record))),
-    views: viewsOf(eventId, sorted, { returns, snapshotsOf }),
+    views: viewsOf(eventId, sorted, { returns, countedTwice, snapshotsOf }),
     lastAt: new Date(Math.max(...sorted.map(azureTime))),
   };
 }
@@ -213,12 +214,27 @@ function earliestOfEach(sorted: readonly LifecycleRecord[]): readonly LifecycleR
   return [...steps.values()];
 }
 
-/** The clock of a VM may have been set back: within a stream its own count decides which record is the last. */
-function lastOfEachStream(records: readonly LifecycleRecord[]): LifecycleRecord[] {
+/**
+ * The streams in which two records have one number: the VM sent records that it could not write, restarted, and counted on from what it
+ * had written.
+ */
+function streamsCountedTwice(records: readonly LifecycleRecord[]): ReadonlySet<string> {
+  const ofNumber = Map.groupBy(records, (record) => `${streamOf(record)} ${record.sequence}`);
+  return new Set([...ofNumber.values()].flatMap(([one, other]) => (one && other ? [streamOf(one)] : [])));
+}
+
+/**
+ * The clock of a VM may have been set back: within a stream its own count decides which record is the last, unless it counted twice.
+ * @param records sorted by time.
+ */
+function lastOfEachStream(
+  records: readonly LifecycleRecord[],
+  countedTwice: ReadonlySet<string>,
+): readonly LifecycleRecord[] {
   const last = new Map<string, LifecycleRecord>();
   for (const record of records) {
     const stream = streamOf(record);
-    if (record.sequence > (last.get(stream)?.sequence ?? 0)) last.set(stream, record);
+    if (countedTwice.has(stream) || record.sequence > (last.get(stream)?.sequence ?? 0)) last.set(stream, record);
   }
   return [...last.values()];
 }
@@ -227,13 +243,14 @@ function lastOfEachStream(records: readonly LifecycleRecord[]): LifecycleRecord[
 interface OtherRecords {
   /** The records that say that the event is listed again. */
   readonly returns: readonly LifecycleRecord[];
+  readonly countedTwice: ReadonlySet<string>;
   readonly snapshotsOf: (vmId: string) => readonly LifecycleRecord[];
 }
 
 function viewsOf(
   eventId: string,
   sorted: readonly LifecycleRecord[],
-  { returns, snapshotsOf }: OtherRecords,
+  { returns, countedTwice, snapshotsOf }: OtherRecords,
 ): readonly EventView[] {
   const ofVm = new Map<string, LifecycleRecord>();
   const numbersOf = new Map<string, NumberRanges>();
@@ -242,7 +259,8 @@ function viewsOf(
     numbers.add(record.sequence);
     numbersOf.set(streamOf(record), numbers);
   }
-  for (const record of lastOfEachStream(sorted.filter(({ phase }) => phase !== 'Approved')).sort(byTime))
+  const decided = sorted.filter(({ phase }) => phase !== 'Approved');
+  for (const record of lastOfEachStream(decided, countedTwice).toSorted(byTime))
     ofVm.set(record.vmId.toLowerCase(), record);
   return [...ofVm].map(([vmId, last]) => {
     const isForgotten = snapshotsOf(vmId).some(

@@ -110,7 +110,7 @@ export interface LifecycleRecord extends Observer {
   readonly phase: Phase;
   readonly evidence: readonly string[];
   readonly changes: readonly Change[];
-  /** 1, 2, 3 … per event, observer and stream. */
+  /** 1, 2, 3 … per event, observer and stream. Numbers of records that were sent but could not be stored are used again after a kill. */
   readonly sequence: number;
   /** Random, created with the state file: a new one means that state was lost. */
   readonly streamId: string;

@@ -185,7 +185,7 @@ export const historiesOfFleets: Readonly<Record<string, () => History>> = {
     const unknown = { clockOffsetSeconds: null };
     return {
       title: 'A VM whose clock is fast reports an end, then its clock is set right, and the event returns',
-      rule: 'Identifiers: sequence orders the records that one VM sends of an event',
+      rule: 'Rules 9: sequence orders the records that one VM sends of an event',
       runs: [
         run(
           step([vm.reports('Scheduled', '09:30', reboot, unknown)], ['drain back_0']),
@@ -193,6 +193,32 @@ export const historiesOfFleets: Readonly<Record<string, () => History>> = {
           step([vm.reports('Scheduled', '09:12', reboot, { ...unknown, ...reappeared })], ['drain back_0']),
         ),
         start([], [], step([vm.reports('Canceled', '09:15', reboot, unknown)], ['restore back_0'])),
+        nothingNew,
+      ],
+    };
+  },
+
+  'numbers-used-twice'() {
+    const vm = new Bridge('twice_0');
+    const earlier = event('numbers used twice', 'Reboot', '09:40', ['twice_0']);
+    const announced = event('numbers used twice', 'Reboot', '09:50', ['twice_0']);
+    const change = { field: 'notBefore' as const, from: announced.notBefore, to: earlier.notBefore };
+    return {
+      title:
+        'A VM cannot write to its disk, sends records from memory and is killed: its next process sends the end with a number that was sent before',
+      rule: 'Rules 9: if two records of one VM and event have the same sequence, time orders them',
+      runs: [
+        run(
+          step([vm.reports('Scheduled', '09:05', announced)], ['drain twice_0']),
+          // From here on only in memory.
+          step([vm.reports('Updated', '09:10', earlier, { evidence: ['notBefore-earlier'], changes: [change] })]),
+          step([vm.reports('Started', '09:40', earlier)]),
+          // The file has only the first record.
+          step(
+            [vm.reports('Completed', '09:48', earlier, { evidence: ['boot-id-changed'], sequence: 2, position: 2 })],
+            ['restore twice_0'],
+          ),
+        ),
         nothingNew,
       ],
     };
