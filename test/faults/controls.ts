@@ -143,8 +143,8 @@ export const controls: readonly Control[] = [
     title: 'a stored pause ends by the wall clock, which may have gone back',
     test: 'combinations',
     file: 'src/relay/delivery-tracker.ts',
-    find: 'Math.min(until - clock.now().getTime(), length, longestRetryAfterMs)',
-    replace: 'Math.min(until - clock.now().getTime(), length * 1e6)',
+    find: 'until - Date.parse(lastErrorAt), longestRetryAfterMs)',
+    replace: '(until - Date.parse(lastErrorAt)) * 1e6)',
   },
   {
     id: 'answers-not-awaited',
@@ -231,8 +231,8 @@ export const controls: readonly Control[] = [
     title: 'a pause that is stored ends by the wall clock, however long that takes',
     test: 'clock-jumps',
     file: 'src/relay/delivery-tracker.ts',
-    find: 'Math.min(until - clock.now().getTime(), length, longestRetryAfterMs)',
-    replace: 'Math.min(until - clock.now().getTime(), length * 1e6)',
+    find: 'until - Date.parse(lastErrorAt), longestRetryAfterMs)',
+    replace: '(until - Date.parse(lastErrorAt)) * 1e6)',
   },
   {
     id: 'whole-backlog-read',
