@@ -60,6 +60,7 @@ class DurableOutbox implements Outbox {
   readonly #buffer: WriteBuffer;
   readonly #disk: Disk;
   readonly #listeners = new Set<(records: readonly LifecycleRecord[]) => void>();
+  readonly #recoveryListeners = new Set<() => void>();
   #state: LifecycleState;
   #history: object = {};
   #storedObserver: StoredObserver | null;
@@ -147,6 +148,11 @@ class DurableOutbox implements Outbox {
   onAppended(listener: (records: readonly LifecycleRecord[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  onRecovered(listener: () => void): () => void {
+    this.#recoveryListeners.add(listener);
+    return () => this.#recoveryListeners.delete(listener);
   }
 
   pending(sink: string, query: PendingQuery): PendingDelivery[] {
@@ -302,6 +308,7 @@ class DurableOutbox implements Outbox {
     if (this.#rest && !isAll) return;
     this.#stopWriting();
     const began = this.#options.clock.monotonicMs();
+    const hadFault = this.#disk.fault !== null;
     const isDone = this.#disk.attempt((file) => {
       if (this.#isDetached) this.#reattach(file);
       while (!file.write(this.#buffer, this.#state, isEnd)) if (!isAll) return false;
@@ -314,6 +321,7 @@ class DurableOutbox implements Outbox {
         this.#write();
       });
     }
+    if (isDone && hadFault) for (const listener of this.#recoveryListeners) listener();
   }
 
   #finish(isWritten: boolean, began: number): void {

@@ -56,6 +56,8 @@ export interface Outbox {
   archive(reason: string): void;
   /** After COMMIT, or after falling back to memory. @returns a function that removes the listener. */
   onAppended(listener: (records: readonly LifecycleRecord[]) => void): () => void;
+  /** After a fault of the disk has ended: what could not be read until then may be pending. @returns as {@link Outbox.onAppended}. */
+  onRecovered(listener: () => void): () => void;
   /** Oldest first, those in memory included. Never throws; a sink that is not configured has none. */
   pending(sink: string, query: PendingQuery): PendingDelivery[];
   /**

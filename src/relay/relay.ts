@@ -25,7 +25,10 @@ export interface RelayHealth extends Pick<SinkProgress, 'step' | 'retryAt' | 'la
 
 export interface RelayOptions {
   readonly sink: Sink;
-  readonly outbox: Pick<Outbox, 'state' | 'pending' | 'settle' | 'progress' | 'counters' | 'onAppended'>;
+  readonly outbox: Pick<
+    Outbox,
+    'state' | 'pending' | 'settle' | 'progress' | 'counters' | 'onAppended' | 'onRecovered'
+  >;
   readonly clock: Clock;
   readonly log: Log;
   /** Whether a record may not wait until the pause of a sink has ended. */
@@ -80,7 +83,10 @@ export class Relay {
       full: Math.max(sink.inFlight, sink.limits.records),
       stored: outbox.progress(sink.name),
     });
-    this.close = outbox.onAppended((records) => this.#appended(records));
+    const stops = [outbox.onAppended((records) => this.#appended(records)), outbox.onRecovered(() => this.wake())];
+    this.close = () => {
+      for (const stop of stops) stop();
+    };
   }
 
   /** Drains until `signal` is aborted. Never rejects for what a sink or a disk does. */

@@ -21,6 +21,7 @@ test('delivered records are written after the rest of the disk, though another b
     progress: (sink) => outbox.progress(sink),
     counters: () => outbox.counters(),
     onAppended: (listener) => outbox.onAppended(listener),
+    onRecovered: (listener) => outbox.onRecovered(listener),
     settle: (sink, updates, progress) =>
       outbox.settle(sink, updates, {
         ...progress,

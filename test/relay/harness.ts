@@ -31,8 +31,8 @@ export interface Harness {
   /** Drains and lets time pass until nothing is left, or `forMs` have passed. */
   drainFor(forMs: number): Promise<void>;
   counters(): { readonly pending: number; readonly delivered: number; readonly dead: number };
-  /** A process that died and came back: a new relay and a new outbox over the same file. */
-  restart(): Harness;
+  /** A process that died and came back: a new relay and a new outbox over the same file. `meanwhile` is given its directory. */
+  restart(meanwhile?: (directory: string) => void): Harness;
   close(): void;
 }
 
@@ -117,9 +117,10 @@ function assemble(parts: {
       const { pending, delivered, dead } = outbox.counters()[sink.name] ?? { pending: -1, delivered: -1, dead: -1 };
       return { pending, delivered, dead };
     },
-    restart() {
+    restart(meanwhile) {
       relay.close();
       outbox.close();
+      meanwhile?.(directory);
       return assemble(parts);
     },
     close() {

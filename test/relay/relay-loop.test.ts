@@ -1,3 +1,5 @@
+import { mkdirSync, renameSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { noProgress } from '../../src/outbox/outbox.ts';
 import { settled } from '../support/fake-clock.ts';
@@ -76,6 +78,31 @@ describe('the loop', () => {
     await settled();
     expect(harness.sink.arrived).toEqual([1, 2]);
     expect(deaf).toBeDefined();
+    harness.stop.abort();
+    await running;
+  });
+
+  test('sends at once what the disk gives back that could not be read at the start', async () => {
+    const before = rigWith();
+    before.append('a', 'b');
+    let giveBack = (): void => {};
+    const harness = before.restart((directory) => {
+      const [file, aside] = [join(directory, 'outbox.sqlite'), join(directory, 'aside')];
+      renameSync(file, aside);
+      mkdirSync(file);
+      giveBack = () => {
+        rmdirSync(file);
+        renameSync(aside, file);
+      };
+    });
+    const running = harness.relay.run(harness.stop.signal);
+    await harness.clock.advance(10_000);
+    expect(harness.outbox.storage.fault?.kind).toBe('unavailable');
+    giveBack();
+    harness.outbox.retry();
+    await settled();
+    expect(harness.outbox.storage.fault).toBeNull();
+    expect(harness.sink.arrived).toEqual([1, 2]);
     harness.stop.abort();
     await running;
   });

@@ -151,6 +151,8 @@ export class Observer {
         this.#listeners.add(listener);
         return () => this.#listeners.delete(listener);
       },
+      // It is in memory, and never fails.
+      onRecovered: () => () => {},
     };
   }
 
