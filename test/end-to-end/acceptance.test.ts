@@ -33,7 +33,10 @@ describe('a restart that the VM approves', { concurrent: true }, () => {
   test('is as expected, with a recording of the time before and after it', async (context) => {
     const { played, problems } = await playedOn(context, 'restart-approved');
     expect(problems).toEqual([]);
-    expect(phasesOf(played)).toEqual(['Scheduled', 'Approved', 'Started', 'Completed']);
+    const phases = phasesOf(played);
+    // A poll may see that it starts before the answer to the approval arrives.
+    expect(phases.filter((phase) => phase !== 'Approved')).toEqual(['Scheduled', 'Started', 'Completed']);
+    expect(phases.slice(1, -1)).toContain('Approved');
     const bootIds = firstCopies(played.records).map(({ record }) => record.bootId);
     expect(bootIds[3]).not.toBe(bootIds[0]);
     const statuses = [...(played.recording ?? '').matchAll(/"EventStatus":"(\w+)"/g)].map(([, status]) => status);
