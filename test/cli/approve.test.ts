@@ -16,10 +16,10 @@ import { createObserverWatch } from '../../src/imds/observer-watch.ts';
 import { openImds } from '../../src/imds/open-imds.ts';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import { silentLog } from '../../src/log.ts';
-import { createControlQueue } from '../../src/outbox/control/queue.ts';
 import { openOutbox } from '../../src/outbox/durable-outbox.ts';
 import type { Outbox } from '../../src/outbox/outbox.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
+import { serveRequests } from '../support/serve-requests.ts';
 
 let azure: AzureSimulator;
 beforeAll(async () => {
@@ -135,12 +135,10 @@ function serve(directory: string): Outbox {
     }
   };
   const handlers = { [approveRequest]: approver.approve };
-  const tasks = [
-    observer.run(stop.signal),
-    poll(),
-    createControlQueue({ outbox, handlers, clock, log }).run(stop.signal),
-  ];
+  const tasks = [observer.run(stop.signal), poll()];
+  const desk = serveRequests(outbox, handlers);
   onTestFinished(async () => {
+    await desk[Symbol.asyncDispose]();
     stop.abort();
     await Promise.all(tasks);
     await imds.close();
@@ -257,22 +255,18 @@ describe('the command approve', () => {
   ])('prints the answer of the service: %s', async (outcome, result) => {
     const directory = place('answers');
     const outbox = open(directory);
-    const stop = new AbortController();
     const asked: unknown[] = [];
     const handler = (argument: unknown): unknown => {
       asked.push(argument);
       return { ok: false, message: 'Because.', outcome };
     };
-    const running = createControlQueue({ outbox, handlers: { [approveRequest]: handler }, clock, log }).run(
-      stop.signal,
-    );
+    const desk = serveRequests(outbox, { [approveRequest]: handler });
     const eventId = schedule({ resources: ['web_0'] });
     const { reason, message } = await approve(directory, [eventId, '--yes']);
     expect([reason, message]).toEqual(['notDone', result]);
     const terms = { eventType: 'Redeploy', resources: ['web_0'], listedTwice: false };
     expect(asked).toMatchObject([{ eventId, terms }]);
-    stop.abort();
-    await running;
+    await desk[Symbol.asyncDispose]();
     outbox.close();
   });
 

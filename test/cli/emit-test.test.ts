@@ -4,10 +4,10 @@ import { addEmitTest } from '../../src/cli/emit-test.ts';
 import { exitCodes, Failure } from '../../src/cli/exit-codes.ts';
 import { systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
-import { createControlQueue } from '../../src/outbox/control/queue.ts';
 import { openOutbox } from '../../src/outbox/durable-outbox.ts';
 import { createEmitTest, emitTestRequest } from '../../src/requests/emit-test.ts';
 import { observerNamed } from '../support/observations.ts';
+import { serveRequests } from '../support/serve-requests.ts';
 import { testDirectory } from '../support/test-directory.ts';
 
 function open(path: string, sinks: readonly string[] = ['event-hubs', 'log-analytics']) {
@@ -30,13 +30,8 @@ function serve(path: string, vmName: string | null, sinks?: readonly string[]) {
   const observer = { known: () => (vmName === null ? null : observerNamed(vmName)) };
   const clock = systemClock;
   const emitTest = createEmitTest({ outbox, observer, clock, version: '1.2.3', imdsApiVersion: '2020-07-01' });
-  const stop = new AbortController();
-  const desk = createControlQueue({ outbox, handlers: { [emitTestRequest]: emitTest }, clock, log: silentLog });
-  const running = desk.run(stop.signal);
-  onTestFinished(async () => {
-    stop.abort();
-    await running;
-  });
+  const desk = serveRequests(outbox, { [emitTestRequest]: emitTest });
+  onTestFinished(() => desk[Symbol.asyncDispose]());
   return outbox;
 }
 

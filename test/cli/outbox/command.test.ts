@@ -2,14 +2,12 @@ import { chownSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { addOutbox } from '../../../src/cli/outbox/command.ts';
-import { systemClock } from '../../../src/clock.ts';
-import { silentLog } from '../../../src/log.ts';
 import { outboxHandlers } from '../../../src/outbox/control/handlers.ts';
-import { createControlQueue } from '../../../src/outbox/control/queue.ts';
 import { noProgress, type Outbox } from '../../../src/outbox/outbox.ts';
 import { readOutbox } from '../../../src/outbox/reader.ts';
 import { version } from '../../../src/process/version.ts';
 import { appendRecords, createHarness, deliverAll, type Harness, positions } from '../../outbox/harness.ts';
+import { serveRequests } from '../../support/serve-requests.ts';
 import { runVerb } from './command-line.ts';
 
 const outboxVerb = (harness: Harness, ...args: readonly string[]) => {
@@ -34,19 +32,6 @@ function filled(harness: Harness): Outbox {
   );
   appendRecords(outbox, { eventId: 'EVENT-2' });
   return outbox;
-}
-
-/** Answers requests, as the service does. */
-function serve(outbox: Outbox): AsyncDisposable {
-  const stop = new AbortController();
-  const desk = createControlQueue({ outbox, handlers: outboxHandlers(outbox), clock: systemClock, log: silentLog });
-  const running = desk.run(stop.signal);
-  return {
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      await running;
-    },
-  };
 }
 
 describe('outbox list, show and export', () => {
@@ -197,7 +182,7 @@ describe('outbox retry and purge', () => {
   test.for(changes)('are executed by the running service: $args', async ({ args, message, hub, table, dead }) => {
     using harness = createHarness();
     const outbox = filled(harness);
-    await using _desk = serve(outbox);
+    await using _desk = serveRequests(outbox, outboxHandlers(outbox));
     expect(await outboxVerb(harness, ...args)).toEqual({ out: `${message}\n`, reason: null, message: '' });
     expect(positions(outbox, 'event-hubs')).toEqual(hub);
     expect(positions(outbox, 'log-analytics')).toEqual(table);
@@ -240,19 +225,11 @@ describe('outbox retry and purge', () => {
       backlog: () => outbox.backlog(),
       storage: { fault: { kind: 'full' as const, code: 'sqlite-13', reason: 'no room', since: '' }, undurable: 0 },
     };
-    const stop = new AbortController();
-    const running = createControlQueue({
-      outbox: desk,
-      handlers: outboxHandlers(desk),
-      clock: systemClock,
-      log: silentLog,
-    }).run(stop.signal);
+    await using _desk = serveRequests(desk, outboxHandlers(desk));
     expect(await outboxVerb(harness, 'retry', '--all')).toMatchObject({
       reason: 'notDone',
       message: 'The disk takes no writes, so nothing can be changed: no room',
     });
-    stop.abort();
-    await running;
   });
 
   test.skipIf(process.getuid?.() !== 0)('by root leave no file of root in the directory of the service', async () => {
