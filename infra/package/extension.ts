@@ -9,7 +9,7 @@ interface ExtensionOptions {
   readonly version: string;
   readonly platform: PlatformName;
   readonly at: Date;
-  /** Of compression. Default: the best. */
+  /** Of compression, for tests. Default: the best. */
   readonly level?: number;
 }
 

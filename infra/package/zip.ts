@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
-import { constants, crc32, deflateRaw } from 'node:zlib';
+import { crc32, deflateRaw } from 'node:zlib';
 import { byPath, type PackedFile } from './packed-file.ts';
+import { gzipOf } from './tar.ts';
 
 const deflated = promisify(deflateRaw);
 
@@ -13,23 +14,19 @@ const deflate = 8;
 
 /**
  * A zip archive of `files`, sorted, changed at `at` in UTC, to the 2 s that the format knows. The same files make the same bytes.
- * `top` is put before every path.
+ * `top` is put before every path. `level`: of zlib, for tests; without it the files are as small as gzip makes them.
  * https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT, 4.3
  */
 export async function zip(
   files: readonly PackedFile[],
-  {
-    top,
-    at,
-    level = constants.Z_BEST_COMPRESSION,
-  }: { readonly top: string; readonly at: Date; readonly level?: number },
+  { top, at, level }: { readonly top: string; readonly at: Date; readonly level?: number },
 ): Promise<Buffer> {
   const stamp = dosTime(at);
   const locals: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
   for (const { path, mode, content } of files.toSorted(byPath)) {
-    const packed = await deflated(content, { level, memLevel: 9 });
+    const packed = await (level === undefined ? deflatedByGzip(content) : deflated(content, { level }));
     const name = Buffer.from(`${top}${path}`);
     const facts = Buffer.concat([
       numbers(2, neededVersion, flags, deflate, stamp.time, stamp.date),
@@ -60,6 +57,9 @@ export async function zip(
   ]);
   return Buffer.concat([...locals, ...directory, end]);
 }
+
+/** What gzip makes is a header of ten bytes, as long as it holds no name, the deflated data, and eight more: RFC 1952, 2.3. */
+const deflatedByGzip = async (content: Buffer): Promise<Buffer> => (await gzipOf(content)).subarray(10, -8);
 
 /** Little-endian, each of this many bytes. @throws RangeError when one does not fit. */
 function numbers(bytes: 2 | 4, ...values: readonly number[]): Buffer {
