@@ -87,7 +87,10 @@ export class Model {
   /** Settled, and the file does not have it yet: sink and position, as in {@link Observed.rows}. */
   readonly #unsettled = new Map<string, ModelDelivery>();
   #committedOpen = new Map<string, boolean>();
-  #isDamaged = false;
+  /** Whether each event was open, at the last start that played the log back and since then: without its log the file may have any of it. */
+  #openSinceStart = new Map<string, Set<boolean>>();
+  #hasEnded = false;
+  #damaged: 'file' | 'log' | null = null;
 
   constructor(sinks: readonly string[], now: number, isTight: boolean) {
     this.sinks = sinks;
@@ -98,6 +101,7 @@ export class Model {
 
   append(records: readonly AppendedRecord[], eventKey: string, isOpen: boolean): void {
     this.open.set(eventKey, isOpen);
+    this.#noteOpen(eventKey, isOpen);
     for (const record of records) {
       const deliveries = new Map<string, ModelDelivery>();
       this.records.set(record.position, { ...record, at: this.now, deliveries });
@@ -164,6 +168,7 @@ export class Model {
 
   /** The process ended; `onlyInMemory` of the newest records were on no disk. */
   end(onlyInMemory: number): void {
+    this.#hasEnded = true;
     for (const delivery of this.#unsettled.values()) delivery.isUncertain = true;
     // A refused record may have been a dead letter for a moment, so that its event went on.
     for (const { deliveries } of this.records.values())
@@ -193,19 +198,23 @@ export class Model {
     this.sinks = sinks;
   }
 
-  /** The file was damaged while no process had it open. */
-  damage(): void {
-    this.#isDamaged = true;
+  /** The file, or its log, was damaged while no process had it open. */
+  damage(part: 'file' | 'log'): void {
+    this.#damaged = part;
   }
 
   /** Compares, and learns what the documents leave open. @throws Divergence */
   observe(actual: Observed): void {
-    if (this.#isDamaged) this.#adopt(actual);
-    this.#isDamaged = false;
+    if (this.#damaged) this.#adopt(actual, this.#damaged);
+    this.#damaged = null;
     this.streamId ??= actual.streamId;
     same('the stream', actual.streamId, this.streamId);
     same('the position', actual.position, this.position);
     same('the open events', show(actual.open), show(this.open));
+    // A start plays the log back, where the disk takes writes.
+    if (this.#hasEnded && actual.stored) this.#openSinceStart.clear();
+    for (const [key, isOpen] of this.#hasEnded ? this.open : []) this.#noteOpen(key, isOpen);
+    this.#hasEnded = false;
     for (const sink of this.sinks) this.#comparePending(sink, new Set(actual.pending[sink]), actual.tombstones);
     for (const sink of this.sinks) {
       const counters = actual.counters[sink];
@@ -276,12 +285,14 @@ export class Model {
   }
 
   /** After damage: less may be there, and nothing that was not. What is missing is counted. */
-  #adopt(actual: Observed): void {
+  #adopt(actual: Observed, part: 'file' | 'log'): void {
     if (actual.streamId === this.streamId && actual.position < this.position)
       throw new Divergence(`the stream went back from position ${this.position} to ${actual.position}`);
-    for (const [key, isOpen] of actual.open)
-      if (this.open.get(key) !== isOpen && this.#committedOpen.get(key) !== isOpen)
+    for (const [key, isOpen] of actual.open) {
+      const wasSo = part === 'log' && this.#openSinceStart.get(key)?.has(isOpen) === true;
+      if (this.open.get(key) !== isOpen && this.#committedOpen.get(key) !== isOpen && !wasSo)
         throw new Divergence(`the event ${key} is ${isOpen ? 'open' : 'ended'} after the damage, and was not before`);
+    }
     const known = [...this.records.values(), ...this.#forgotten].map((record) => [keyOf(record), record] as const);
     const there = new Map(known);
     this.records.clear();
@@ -315,6 +326,10 @@ export class Model {
     if (actual.pending[sink]?.includes(position) === true) return 'pending';
     if (row === 'dead') return 'dead';
     return before && before !== 'pending' && before !== 'dead' ? before : 'delivered';
+  }
+
+  #noteOpen(eventKey: string, isOpen: boolean): void {
+    this.#openSinceStart.set(eventKey, new Set([...(this.#openSinceStart.get(eventKey) ?? []), isOpen]));
   }
 
   #deliveries(sink: string, state: State): ModelDelivery[] {

@@ -211,10 +211,11 @@ export class World {
       const log = `${path}-wal`;
       const logBytes = existsSync(log) ? statSync(log).size : 0;
       this.counts.damages += 1;
-      this.model.damage();
+      const isOfLog = kind === 'log-removed' || (kind === 'log-bit' && logBytes > 32);
+      this.model.damage(isOfLog ? 'log' : 'file');
       if (kind === 'empty') truncateSync(path, 0);
       else if (kind === 'log-removed') rmSync(log, { force: true });
-      else if (kind === 'log-bit' && logBytes > 32) {
+      else if (isOfLog) {
         const at = 32 + (where % (logBytes - 32));
         overwrite(log, at, Buffer.from([(readFileSync(log)[at] ?? 0) ^ (1 << (where % 8))]));
       } else overwrite(path, 4096 * (where % (statSync(path).size / 4096)), Buffer.alloc(4096, 0xa5));
