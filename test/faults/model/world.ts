@@ -240,13 +240,14 @@ export class World {
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
-  /** Of the records in the file, while no process has it open. */
+  /** Of the records in the file, while no process has it open; without the rows of an append that did not end. */
   storedPositions(): ReadonlySet<number> {
+    const committed = this.#product.readOutbox(this.#directory)?.position ?? 0;
     using db = new DatabaseSync(join(this.#directory, 'outbox.sqlite'), { readOnly: true });
     return new Set(
       db
-        .prepare('SELECT position FROM records')
-        .all()
+        .prepare('SELECT position FROM records WHERE position <= ?')
+        .all(committed)
         .map(({ position }) => Number(position)),
     );
   }
