@@ -1,6 +1,9 @@
 /** Between two attempts that ignore a sink's pause. */
 const betweenAttemptsMs = 5_000;
 
+/** More events than a VM has at a time. An outage of days can leave thousands: the older ones wait their turn, since each takes time in every pass. */
+const mostEvents = 100;
+
 export type Urgency = ReturnType<typeof createUrgency>;
 
 /**
@@ -16,8 +19,13 @@ export function createUrgency() {
   return {
     /** An urgent record was appended. */
     note(eventKey: string, position: number): void {
+      newest.delete(eventKey);
       newest.set(eventKey, position);
       untried.add(eventKey);
+      const [oldest = ''] = newest.keys();
+      if (newest.size <= mostEvents) return;
+      newest.delete(oldest);
+      untried.delete(oldest);
     },
     /** Events with an urgent record that is not settled: they go before the others. */
     events: (): ReadonlySet<string> => new Set(newest.keys()),

@@ -47,6 +47,20 @@ test('earlier records of an urgent event leave it urgent', () => {
   expect([...urgency.events()]).toEqual(['a']);
 });
 
+test('of more events than a VM has at a time, those with the newest records are urgent', () => {
+  const urgency = createUrgency();
+  for (let n = 1; n <= 100; n += 1) urgency.note(`event-${n}`, n);
+  urgency.note('event-1', 101);
+  urgency.note('another', 102);
+  expect(urgency.events().size).toBe(100);
+  expect(['event-1', 'event-2', 'event-3', 'another'].filter((key) => urgency.events().has(key))).toEqual([
+    'event-1',
+    'event-3',
+    'another',
+  ]);
+  expect([...urgency.due(0)].includes('event-2')).toBe(false);
+});
+
 test('nothing urgent is due at no time', () => {
   const urgency = createUrgency();
   expect(urgency.dueAt()).toBeNull();
