@@ -146,6 +146,7 @@ const deliveredRecords = ({ db, state }: OutboxFile): DeliveredRecord[] =>
 
 /**
  * Without the rows of an unfinished append: their records are still in memory, so nothing that happens to the rows may be counted.
+ * An event counts as open until its end is committed: a crash before that would leave it open, without its beginning.
  * 25 ms for 100,000 records of 2,000 events.
  */
 const retainedEvents = ({ db, state }: OutboxFile, isOpen: Memory['isOpen']): RetainedEvent[] =>
@@ -153,7 +154,7 @@ const retainedEvents = ({ db, state }: OutboxFile, isOpen: Memory['isOpen']): Re
     db,
     `SELECT eventKey, max(position) AS lastPosition, sum(bytes) AS bytes FROM records
       WHERE position <= ${state.position} GROUP BY eventKey`,
-  ).map((event) => ({ ...event, isOpen: isOpen(event.eventKey) }));
+  ).map((event) => ({ ...event, isOpen: isOpen(event.eventKey) || state.events.get(event.eventKey)?.open === true }));
 
 /** Of all records of these events, one event after the other. */
 const positionsOf = ({ db, state }: OutboxFile, events: readonly string[]): number[] =>

@@ -133,6 +133,15 @@ describe('an outbox that is full', () => {
     expect(outbox.counters().hub?.expired).toBeGreaterThan(0);
   });
 
+  test('does not discard an event to make room for its own end: a crash before its commit would leave it open', () => {
+    using harness = createHarness();
+    const outbox = harness.open({ maxMegabytes: 1, sinks: ['hub'] });
+    for (let n = 0; n < 12; n += 1) appendRecords(outbox, { bytes: 50_000 });
+    appendRecords(outbox, { bytes: 250_000, open: false });
+    expect(outbox.counters().hub).toMatchObject({ pending: 13, expired: 0 });
+    expect(outbox.storage).toMatchObject({ fault: { kind: 'full' }, undurable: 1 });
+  });
+
   test('warns once at 70 %, and logs when it is under 60 % again', () => {
     using harness = createHarness();
     const outbox = harness.open({ maxMegabytes: 1, sinks: ['hub'] });
