@@ -164,7 +164,7 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
     executeRequests(options, parts),
     observer.run(stop),
     runMaintenance(outbox, clock, stop),
-    deliver(config, parts, isOwner, sending.signal),
+    deliver(options, parts, isOwner, sending.signal),
   ];
   let stopReason: 'asked' | 'failed' = 'failed';
   try {
@@ -347,8 +347,8 @@ function executeRequests(options: RunBridgeOptions, { bridge, runtimeStats, rela
 
 /** Runs the relays. Nothing is sent before the outbox is confirmed to be this VM's own. */
 async function deliver(
-  config: Config,
-  { senders: { credential }, relays }: Parts,
+  { config }: RunBridgeOptions,
+  { runtimeStats, senders: { credential, startAhead }, relays }: Parts,
   isOwner: Promise<boolean>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -356,6 +356,7 @@ async function deliver(
   credential.onRecovered(() => {
     for (const relay of all) relay.resume(lacksToken);
   });
+  runtimeStats.onPoll(startAhead);
   credential.prefetch(tokenScopes(config.sinks));
   if (await isOwner) await Promise.all(all.map((relay) => relay.run(signal)));
 }

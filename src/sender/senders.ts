@@ -19,6 +19,8 @@ export interface Senders {
   readonly credential: BridgeCredential;
   /** Of each process; empty where the sinks run in this one. */
   facts(): readonly SenderFacts[];
+  /** For after each poll: starts the processes while something is near. */
+  startAhead(): void;
   /** Never rejects; at most 3 s. */
   close(): Promise<void>;
 }
@@ -97,6 +99,9 @@ export const inProcesses = (path: string, version: string, env: NodeJS.ProcessEn
       heartbeats,
       credential,
       facts: () => [...processes.values()].map(({ facts }) => facts),
+      startAhead() {
+        for (const sender of processes.values()) sender.startAhead();
+      },
       async close() {
         credential.close();
         await Promise.all([...sinks.map((sink) => sink.close()), tokens.close()]);
@@ -118,6 +123,7 @@ export const inThisProcess: OpenSenders = async ({ config, clock, log, startDue 
     heartbeats: await Promise.all(heartbeatTargets(config).map(({ open }) => open(sinkOptions))),
     credential,
     facts: () => [],
+    startAhead() {},
     async close() {
       await Promise.all(sinks.map((sink) => sink.close()));
       credential.close();

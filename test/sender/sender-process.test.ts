@@ -155,9 +155,15 @@ describe('a process that cannot start', () => {
   test('near an event it is started again after 30 s, not at once', async () => {
     const clock = createFakeClock();
     const { sender } = open({ fork: refusingToBegin, near: () => true, clock });
-    await clock.advance(20_000);
+    const pollFor = async (seconds: number): Promise<void> => {
+      for (let poll = 0; poll < seconds; poll += 1) {
+        sender.startAhead();
+        await clock.advance(1000);
+      }
+    };
+    await pollFor(20);
     expect(sender.facts).toMatchObject({ pid: null, starts: 1 });
-    await clock.advance(20_000);
+    await pollFor(20);
     expect(sender.facts.starts).toBe(2);
   });
 });
@@ -193,15 +199,23 @@ describe('how long a process runs', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('near an event it is started ahead of need, and kept', async () => {
+  test('near an event it is started ahead of need, kept while idle, and ended afterwards', async () => {
+    const clock = createFakeClock();
     let isNear = false;
-    const { sender } = open({ idleMs: 0, near: () => isNear });
+    const { sender } = open({ idleMs: 1000, near: () => isNear, clock });
+    sender.startAhead();
+    expect(sender.facts.starts).toBe(0);
     isNear = true;
-    await until(() => sender.facts.pid !== null, { what: 'the process ahead of need' });
+    for (const _poll of [1, 2]) sender.startAhead();
+    expect(sender.facts).toMatchObject({ pid: expect.any(Number), starts: 1 });
     expect(await send(sender, 'is well')).toEqual({ kind: 'delivered' });
+    await clock.advance(5_000);
+    expect(sender.facts).toMatchObject({ pid: expect.any(Number), starts: 1 });
     isNear = false;
+    await clock.advance(1_000);
     await until(() => sender.facts.pid === null, { what: 'its end after the event' });
-    expect(sender.facts.starts).toBe(1);
+    sender.startAhead();
+    expect(sender.facts).toMatchObject({ pid: null, starts: 1, deaths: {} });
   });
 
   test('closing ends it, also one that hangs, and leaves no process', async () => {

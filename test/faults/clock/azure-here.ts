@@ -43,6 +43,7 @@ export const sendersHere =
       heartbeats: [],
       credential,
       facts: () => [],
+      startAhead() {},
       async close() {
         await Promise.all(sinks.map((sink) => sink.close()));
         credential.close();
