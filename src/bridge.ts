@@ -141,6 +141,8 @@ const approvalMs = 2000;
 const sendDeadlineMs = 60_000;
 /** After this long without a request Azure disables Scheduled Events for the VM, and the next answer may take two minutes. */
 const warmForMs = 24 * 3_600_000;
+/** Sending begins this long after the start at the latest: the answer that enables Scheduled Events may take two minutes. */
+const firstPollMs = 1000;
 /** Senders are started this long before an impact on this VM, and kept. */
 const nearMs = 20 * 60_000;
 /** Connections are opened this long before one starts: fleets share 5,000, and a cold one takes less than a second. */
@@ -345,9 +347,12 @@ function executeRequests(options: RunBridgeOptions, { bridge, runtimeStats, rela
   return controlQueue.run(stop);
 }
 
-/** Runs the relays. Nothing is sent before the outbox is confirmed to be this VM's own. */
+/**
+ * Runs the relays, after the first poll: the processes that they start and the backlog that they load would delay it. Nothing is sent
+ * before the outbox is confirmed to be this VM's own.
+ */
 async function deliver(
-  { config }: RunBridgeOptions,
+  { config, clock }: RunBridgeOptions,
   { runtimeStats, senders: { credential, startAhead }, relays }: Parts,
   isOwner: Promise<boolean>,
   signal: AbortSignal,
@@ -357,6 +362,7 @@ async function deliver(
     for (const relay of all) relay.resume(lacksToken);
   });
   runtimeStats.onPoll(startAhead);
+  await Promise.race([new Promise<void>(runtimeStats.onPoll), clock.sleep(firstPollMs, signal)]);
   credential.prefetch(tokenScopes(config.sinks));
   if (await isOwner) await Promise.all(all.map((relay) => relay.run(signal)));
 }

@@ -1,15 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { runBridge } from '../src/bridge.ts';
 import { thisMachine } from '../src/cli/service/machine.ts';
 import { systemClock } from '../src/clock.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import type { Config } from '../src/config.ts';
+import { openHost } from '../src/host/index.ts';
 import { silentLog } from '../src/log.ts';
+import { openOutbox } from '../src/outbox/durable-outbox.ts';
 import { OutboxInUse } from '../src/outbox/store/errors.ts';
 import { inThisProcess } from '../src/sender/senders.ts';
 import { configurationFor, temporaryDirectory } from './support/bridge-process.ts';
 import { hubRecords, tableRows } from './support/delivered.ts';
 import { type LocalAzure, startLocalAzure } from './support/local-azure.ts';
+import { observerNamed } from './support/observations.ts';
+import { sampleRecord } from './support/sample-record.ts';
 import { until } from './support/until.ts';
 
 describe('the complete bridge in one process', () => {
@@ -83,6 +89,30 @@ describe('the complete bridge in one process', () => {
       return answer.ok && answer.reach.kind !== 'waiting' && answer;
     };
     expect(await until(answered, { what: 'its answer' })).toEqual({ ok: true, reach });
+    stop.abort();
+    await running;
+  });
+
+  test('what an earlier run left is sent also while the metadata service does not answer the first poll', async () => {
+    using directory = temporaryDirectory('silent-metadata');
+    const clock = systemClock;
+    const { bootId, close } = openHost({ clock });
+    const options = { directory: directory.path, maxMegabytes: 8, clock, log: silentLog, version: '0.0.0' };
+    const outbox = openOutbox({ ...options, sinks: ['event-hubs', 'log-analytics'] });
+    const left = sampleRecord({ eventId: 'left-by-an-earlier-run', position: 1 });
+    outbox.rememberObserver(observerNamed('web_0'), bootId());
+    outbox.append({ ...outbox.state, position: 1 }, [left]);
+    outbox.close();
+    close();
+    const silent = createServer(() => {}).listen(0, '127.0.0.1');
+    onTestFinished(() => void silent.close());
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const imds = { endpoint: `http://127.0.0.1:${port}`, timeoutSeconds: 60, firstTimeoutSeconds: 60 };
+    const stop = new AbortController();
+    const running = run(configOf('web_0', directory.path, { imds }), stop.signal);
+    const isSent = (): boolean => hubRecords(local.azure).some(({ eventId }) => eventId === left.eventId);
+    await until(isSent, { what: 'the record that was left' });
     stop.abort();
     await running;
   });
