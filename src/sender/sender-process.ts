@@ -24,7 +24,7 @@ export interface SenderProcess {
   /** Deadlines missed in all its runs. */
   readonly deadlines: { readonly missed: Readonly<Partial<Record<Operation, number>>>; readonly lateSettles: number };
   readonly facts: SenderFacts;
-  /** Starts it if something is near. For after each poll: a separate timer once a second would cost an eighth of a poll. */
+  /** Starts it if something is near. For after each poll: a separate timer once a second would cost a sixth of a poll. */
   startAhead(): void;
   /** Ends it within 3 s, even when it hangs. Never rejects. */
   close(): Promise<void>;
