@@ -6,7 +6,7 @@ import { failedCheck, KnownFailure, rejected, retry } from '../../azure/failure.
 import { fetchToken, retryWithNewToken } from '../../azure/token.ts';
 import type { Clock } from '../../clock.ts';
 import { partitionKey } from '../cloud-event.ts';
-import { type CheckResult, type ParsedEntry, parsed, type SendResult, type Sink } from '../sink.ts';
+import { type CheckResult, type Entry, parsed, type SendResult, type Sink } from '../sink.ts';
 import { type AmqpClient, type AmqpClientOptions, createAmqpClient } from './amqp-client.ts';
 import { destinationOf, type EventHubsConfig, eventHubsScope, eventHubsShape } from './config.ts';
 import { createConnection } from './connection.ts';
@@ -93,14 +93,15 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
     });
   }
 
-  async function sendOn(amqp: AmqpClient, entries: readonly ParsedEntry[], signal: AbortSignal): Promise<SendResult> {
+  async function sendOn(amqp: AmqpClient, entries: readonly Entry[], signal: AbortSignal): Promise<SendResult> {
     const signals = [signal, closed.signal, amqp.broken];
     const [first] = entries;
     if (!first) return { kind: 'delivered' };
     // assumption: hub-order
-    const batch = await connect(amqp, signals, partitionKey(first.record));
+    const batch = await connect(amqp, signals, partitionKey(parsed(first).record));
+    // Parsed here, and nothing kept of it: records that live until the answer are what collecting garbage costs most.
     for (const entry of entries) {
-      if (!batch.tryAdd(encodeEvent(entry))) {
+      if (!batch.tryAdd(encodeEvent(parsed(entry)))) {
         const reason = `A batch of ${entries.length} is over the ${batch.maxSizeInBytes} bytes that ${destination.name} takes; retrying in smaller batches.`;
         return rejected('too-large', 'message-too-large', reason);
       }
@@ -149,12 +150,13 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
   return {
     ...eventHubsShape,
     async send(batch, signal) {
-      const entries = batch.map(parsed);
-      const records = entries.map(({ record }) => record);
       const { connectJitterSeconds } = config;
       const isOver = (): boolean => signal.aborted || closed.signal.aborted || connection.isOpen;
-      await waitForConnection(records, { connectJitterSeconds, clock, random, isOver, signal });
-      return attempt(signal, (amqp) => sendOn(amqp, entries, signal));
+      if (!isOver()) {
+        const records = batch.map((entry) => parsed(entry).record);
+        await waitForConnection(records, { connectJitterSeconds, clock, random, isOver, signal });
+      }
+      return attempt(signal, (amqp) => sendOn(amqp, batch, signal));
     },
     async check(signal): Promise<CheckResult> {
       // Attaching a sending link takes the same right as sending.
