@@ -12,7 +12,7 @@ import { type CheckResult, type Entry, parsed, type SendResult, type Sink } from
 import { createIngestionClient } from './client.ts';
 import { monitorScope } from './clouds.ts';
 import { destinationOf, hostOf, type LogAnalyticsConfig, logAnalyticsShape, mostBytes, mostRows } from './config.ts';
-import { encodeRow } from './encode.ts';
+import { encodeRow, type Row } from './encode.ts';
 import { statuses } from './statuses.ts';
 
 export interface LogAnalyticsSinkOptions {
@@ -64,11 +64,8 @@ export function createLogAnalyticsSink(options: LogAnalyticsSinkOptions): LogAna
 
   async function upload(batch: readonly Entry[], signal: AbortSignal): Promise<SendResult> {
     const rows = batch.map((entry) => encodeRow(parsed(entry).record));
-    const bytes = Buffer.byteLength(JSON.stringify(rows));
-    if (rows.length > mostRows || (bytes > mostBytes && rows.length > 0)) {
-      const reason = `A batch of ${rows.length} rows and ${bytes} bytes is over the ${mostRows} rows and ${mostBytes} bytes that one call takes; retrying in smaller batches.`;
-      return rejected('too-large', 'batch-too-large', reason);
-    }
+    const excess = isWithinLimits(batch) ? null : excessOf(rows);
+    if (excess !== null) return rejected('too-large', 'batch-too-large', excess);
     await authorize(signal);
     await deadlines.run('upload', waits.uploadMs, [signal], (abortSignal) =>
       client.upload(ruleId, streamName, rows, { maxConcurrency: 1, abortSignal }),
@@ -122,4 +119,17 @@ export function createLogAnalyticsSink(options: LogAnalyticsSinkOptions): LogAna
     },
     deadlines,
   };
+}
+
+/** The rows of such a batch fit into one call, whatever is in them: to measure them is to encode them once more. */
+function isWithinLimits(batch: readonly Entry[]): boolean {
+  const { records, bytes } = logAnalyticsShape.limits;
+  return batch.length <= records && batch.reduce((sum, { json }) => sum + json.length, 0) <= bytes;
+}
+
+/** Why one call does not take these rows; null where it does. */
+function excessOf(rows: readonly Row[]): string | null {
+  const bytes = Buffer.byteLength(JSON.stringify(rows));
+  if (rows.length <= mostRows && bytes <= mostBytes) return null;
+  return `A batch of ${rows.length} rows and ${bytes} bytes is over the ${mostRows} rows and ${mostBytes} bytes that one call takes; retrying in smaller batches.`;
 }

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { phases } from '../../../src/lifecycle/record.ts';
 import { columnOf, encodeRow } from '../../../src/sinks/log-analytics/encode.ts';
-import { sampleRecord } from '../../support/sample-record.ts';
+import { sampleEntry, sampleRecord } from '../../support/sample-record.ts';
 
 interface Column {
   readonly name: string;
@@ -77,4 +78,16 @@ test('a field over 64 KB is cut by us and shows it, since the service cuts witho
 
 test('an unknown value stays null in a row', () => {
   expect(encodeRow(sampleRecord({ zone: null, notBefore: null }))).toMatchObject({ Zone: null, NotBefore: null });
+});
+
+test('a row is less than 50 bytes longer than its record: a batch within the limits of the sink is not measured', () => {
+  const entries = phases.flatMap((phase) => [
+    sampleEntry({ phase }),
+    sampleEntry({ phase, description: 'ä"\n\u2028'.repeat(500), rawEvent: { Note: 'x'.repeat(9_000) } }),
+    sampleEntry({ phase, observedAt: '2026-03-04T12:00:00.000Z', tags: {}, rawEvent: {}, durationSeconds: -1 }),
+  ]);
+  for (const entry of entries) {
+    const rowAndComma = Buffer.byteLength(JSON.stringify(encodeRow(entry.record))) + 1;
+    expect(rowAndComma - entry.json.length).toBeLessThan(50);
+  }
 });
