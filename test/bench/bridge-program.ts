@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { asInstalled } from './as-installed.ts';
 import type { Configuration } from './azure-program.ts';
 
 /** A bundled bridge, started as its service unit starts it. `nodeOptions`: for all of its processes. */
@@ -13,9 +14,11 @@ export function startBridge(
 ): ChildProcess {
   const file = join(home, 'config.json');
   writeFileSync(file, JSON.stringify({ ...configuration, log: { level: 'warn' }, heartbeat: { everyMinutes: 0 } }));
-  const args = ['--max-semi-space-size=1', bundle, 'run', '--config', file];
-  const env = { NODE_COMPILE_CACHE: `${bundle}.compiled`, MALLOC_ARENA_MAX: '1', NODE_OPTIONS: nodeOptions };
-  return spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'], env });
+  const { flags, env } = asInstalled(`${bundle}.compiled`);
+  return spawn(process.execPath, [...flags, bundle, 'run', '--config', file], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...env, NODE_OPTIONS: nodeOptions },
+  });
 }
 
 export async function stopBridge(child: ChildProcess): Promise<void> {
