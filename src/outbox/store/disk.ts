@@ -266,9 +266,8 @@ export class Disk {
       // Both at once: with free pages in the file, the next write needs no more of the disk than its log has already.
       const isFreed = freeReserve(this.#layout.reserve);
       const file = this.#file;
-      // The log restarts at its front: on a full disk it cannot grow. Where there is room for a usual transaction, this was a larger one.
-      const prune = (failures: number): number => (file && attempt(() => this.#quota.prune(file, failures))) ?? 0;
-      if (file?.isWritable) return (prune(remedies) || prune(remedies + 1)) > 0 || isFreed;
+      // The log restarts at its front: on a full disk it cannot grow.
+      if (file?.isWritable) return (attempt(() => this.#quota.prune(file, remedies)) ?? 0) > 0 || isFreed;
       this.#openedAt = Number.NEGATIVE_INFINITY;
       return isFreed;
     }
