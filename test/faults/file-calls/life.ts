@@ -44,7 +44,7 @@ export interface Slot {
   readonly folder: string;
 }
 
-/** The longest that everything may take to arrive under a fault. The bridge opens a file again every five seconds. */
+/** After this long what has not arrived is lost: under a fault, since the bridge opens a file again every five seconds, and after the next start. */
 const deadlineMs = 60_000;
 
 /** For `firstTimeoutSeconds` after its first document the bridge does not trust that an event has left. */
@@ -156,7 +156,7 @@ class TwoLives {
       await sleep(settlingMs);
       this.#end();
     }
-    await until(() => life.isOver || this.#judged().lost === 0, { timeoutMs: 30_000 }).catch(() => {});
+    await until(() => life.isOver || this.#judged().lost === 0, { timeoutMs: deadlineMs }).catch(() => {});
     const seconds = (performance.now() - began) / 1000;
     if (life.isOver) this.#break(`the next start ended by itself: ${life.lastLine}`);
     life.process.kill('SIGKILL');
