@@ -74,8 +74,8 @@ const isForAll = process.argv.some((argument) => argument.endsWith(together));
 export default defineConfig({
   test: {
     pool: 'forks',
-    // Most of the time the end-to-end tests wait for a poll: beside three of them, two other files keep two cores busy.
-    maxWorkers: 5,
+    // Most of the time the end-to-end tests wait for a poll: beside four of them, two other files keep two cores busy.
+    maxWorkers: 6,
     sequence: { sequencer: Interleaved },
     testTimeout: 60_000,
     hookTimeout: 60_000,
