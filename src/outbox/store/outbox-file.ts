@@ -123,16 +123,12 @@ export class OutboxFile {
    * @returns whether all is on disk now.
    */
   write(buffer: WriteBuffer, wanted: LifecycleState, isEnd: boolean): boolean {
-    const { chunk, isLast } = this.#nextChunk(buffer);
+    const waiting = [...buffer.records.values()].filter(({ position }) => position > this.#writtenUpTo);
+    const { chunk, isLast } = firstChunk(waiting, this.#sinkNames.length);
     if (isLast) this.#commit(chunk, buffer, wanted, isEnd);
     else this.change(() => this.#insert(chunk));
     this.#writtenUpTo = isLast ? this.#state.position : (chunk.at(-1)?.position ?? this.#writtenUpTo);
     return isLast;
-  }
-
-  /** Bytes of the records that the next transaction of {@link write} has. */
-  nextRecordBytes(buffer: WriteBuffer): number {
-    return this.#nextChunk(buffer).chunk.reduce((sum, { json }) => sum + json.length, 0);
   }
 
   /** Updates of records that are in the file, and progress: where no more records fit. */
@@ -180,11 +176,6 @@ export class OutboxFile {
       this.#writer?.state(this.#state, state);
     }, buffer.progress);
     this.#state = state;
-  }
-
-  #nextChunk(buffer: WriteBuffer): ReturnType<typeof firstChunk> {
-    const waiting = [...buffer.records.values()].filter(({ position }) => position > this.#writtenUpTo);
-    return firstChunk(waiting, this.#sinkNames.length);
   }
 
   #insert(records: readonly BufferedRecord[]): void {

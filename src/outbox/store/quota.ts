@@ -91,8 +91,7 @@ export function createQuota({ maxMegabytes, clock }: OutboxOptions, memory: Memo
     if (failures !== null) file.commitUpdates(memory.buffer);
     // The alarm comes before anything is discarded, however fast the outbox filled.
     measure(file);
-    const largeBytes = file.nextRecordBytes(memory.buffer) + usualWriteBytes / 2;
-    const needed = failures === null ? 0 : failures > 0 ? largestWriteBytes : Math.max(usualWriteBytes, largeBytes);
+    const needed = failures === null ? 0 : failures === 0 ? usualWriteBytes : largestWriteBytes;
     const limit = fill.limitBytes - logBytes(fill.limitBytes);
     const excess = (): number => excessBytes(file.size.used, limit, needed);
     const drop = (bytes: number): number => remove(file, deliveredToDrop(deliveredRecords(file), clock.now(), bytes));

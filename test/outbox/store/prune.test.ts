@@ -1,4 +1,4 @@
-import { rmSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -120,17 +120,6 @@ describe('an outbox that is full', () => {
     expect(hub?.expired).toBeGreaterThan(20);
     expect(imbalance(hub ?? (undefined as never))).toBe(0);
     expect(readOutbox(harness.directory)?.bytes).toBeLessThan(1.3 * 2 ** 20);
-  });
-
-  test('makes room for a transaction that is larger than usual, also where there is no reserve', () => {
-    using harness = createHarness();
-    const outbox = harness.open({ maxMegabytes: 1 });
-    rmSync(join(harness.directory, 'reserve.bin'));
-    for (let n = 0; n < 12; n += 1) appendRecords(outbox, { eventId: `ENDED-${n}`, bytes: 50_000, open: false });
-    appendRecords(outbox, { eventId: 'NEWEST', bytes: 250_000 });
-    expect(outbox.storage).toEqual({ fault: null, undurable: 0 });
-    expect(positions(outbox, 'hub').at(-1)).toBe(13);
-    expect(outbox.counters().hub?.expired).toBeGreaterThan(0);
   });
 
   test('does not discard an event to make room for its own end: a crash before its commit would leave it open', () => {
