@@ -55,9 +55,11 @@ const others = [
 ];
 /** Files that leave their process as they found it share it, because loading the same modules again takes longer than most tests. */
 const shared = { isolate: false, unstubEnvs: true } as const;
+/** Many programs at a time may keep two cores busy. */
+const patient = { testTimeout: 240_000, hookTimeout: 240_000 } as const;
 const endToEnd = {
   ...shared,
-  testTimeout: 240_000,
+  ...patient,
   // The tests of one file wait for each other's processor otherwise, and the product has deadlines of two seconds.
   maxConcurrency: 3,
 } as const;
@@ -65,7 +67,7 @@ const endToEnd = {
 /**
  * Projects that exist on request only, for `npm test`; otherwise `vitest run FILE` would run a file in two projects. The first is for both
  * kinds, because Vitest ends a shared process as soon as the next file is of another project. For the same reason each of the others has two or
- * three processes instead of five: `test/support/sequencer.ts` puts its files next to each other.
+ * three processes instead of six: `test/support/sequencer.ts` puts its files next to each other.
  */
 const together = 'unit-and-end-to-end';
 const isForAll = process.argv.some((argument) => argument.endsWith(together));
@@ -115,10 +117,10 @@ export default defineConfig({
           ]
         : []),
       { extends: true, test: { name: 'tools', include: ['test/tools/**/*.test.ts'] } },
-      { extends: true, test: { name: 'browser', include: ['test/browser/**/*.test.ts'] } },
-      { extends: true, test: { name: 'third-party', include: ['test/third-party/**/*.test.ts'] } },
-      { extends: true, test: { name: 'acceptance', include: acceptance, testTimeout: 600_000 } },
-      { extends: true, test: { name: 'wine', include: ['test/wine/**/*.test.ts'], testTimeout: 240_000 } },
+      { extends: true, test: { ...patient, name: 'browser', include: ['test/browser/**/*.test.ts'] } },
+      { extends: true, test: { ...patient, name: 'third-party', include: ['test/third-party/**/*.test.ts'] } },
+      { extends: true, test: { ...patient, name: 'acceptance', include: acceptance, testTimeout: 600_000 } },
+      { extends: true, test: { ...patient, name: 'wine', include: ['test/wine/**/*.test.ts'] } },
     ],
     coverage: {
       provider: 'v8',

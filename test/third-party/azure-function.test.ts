@@ -13,7 +13,7 @@ const reason = whyNoAzurite();
 /** The function acts on each batch without having read the rest of the backlog: the README of the example says so. */
 const needHistoryFirst = ['history-first', 'killed-during-a-drain', 'partitions'];
 
-describe.skipIf(reason)(`the handler of the function${reason}`, { timeout: 120_000 }, () => {
+describe.skipIf(reason)(`the handler of the function${reason}`, () => {
   let azurite: Azurite;
   let azure: AzureSimulator;
   let client: ReturnType<typeof producer>;

@@ -20,7 +20,6 @@ for (const [language, client, argument, own] of cases) {
   const reason = noNetwork || whyNot(client);
   test.skipIf(reason)(
     `OpenTelemetry's detector for ${language} knows the VM, in a network made as the page of clients shows${reason}`,
-    { timeout: 60_000 },
     async () => {
       const network = `azure-${language}-${process.pid}`;
       onTestFinished(() => void ip('delete', network));

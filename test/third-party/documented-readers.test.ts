@@ -17,7 +17,6 @@ for (const [language, client, shown, real, record] of cases) {
   test.skipIf(reason)(
     `the reader in ${language} of the page of clients reads a record${reason}`,
     {
-      timeout: 120_000,
       // See far-away.ts: here nothing stands between the client and the simulator.
       retry: language === 'Rust' ? 2 : 0,
     },

@@ -54,7 +54,7 @@ afterAll(async () => {
 
 for (const [name, { client, script, disconnected, also }] of Object.entries(cases)) {
   const reason = whyNot(client);
-  describe.skipIf(reason)(`${name}${reason}`, { concurrent: true, timeout: 180_000 }, () => {
+  describe.skipIf(reason)(`${name}${reason}`, { concurrent: true }, () => {
     test.each(ways)('over %s sends, reads from every partition and continues from a checkpoint', async (way) => {
       const hub = hubOf(client.language, way);
       const more = also?.(way);

@@ -18,7 +18,6 @@ for (const [name, client, command] of cases) {
   const reason = whyNot(client);
   test.skipIf(reason)(
     `${name} gets tokens of identities by client id, object id and resource id${reason}`,
-    { timeout: 120_000 },
     async () => {
       const azure = await startAzureSimulator();
       azure.imds.assignIdentities([one, other, resourceId]);

@@ -90,9 +90,7 @@ async function createStage(hub: string) {
   };
 }
 
-test('the subscriber of a load balancer takes a VM out until its last event has ended, though it is killed', {
-  timeout: 120_000,
-}, async () => {
+test('the subscriber of a load balancer takes a VM out until its last event has ended, though it is killed', async () => {
   const { pool, output, start, report, states } = await createStage('one');
   let subscriber = start();
   await report(1, 'e1', 'web_0', 'Scheduled');
@@ -119,7 +117,6 @@ test('the subscriber of a load balancer takes a VM out until its last event has 
 
 test.skipIf(noAzurite)(
   `of two subscribers of a load balancer that are started with one state, one ends and explains why, and the other continues${noAzurite}`,
-  { timeout: 120_000 },
   async () => {
     const { pool, output, start, report, states, ready } = await createStage('two');
     const azurite = await startAzurite();

@@ -41,7 +41,7 @@ afterAll(async () => {
   expect(azure.errors).toEqual([]);
 });
 
-describe('the example subscriber', { concurrent: true, timeout: 180_000 }, () => {
+describe('the example subscriber', { concurrent: true }, () => {
   for (const [language, { reason, command, env }] of Object.entries(examples)) {
     test.skipIf(reason)(`in ${language} does what the histories demand, killed after each run${reason}`, async () => {
       const stateFile = join(directory.path, `${language}.json`);
