@@ -13,7 +13,7 @@ const usage = `npm run soak -- [options]
 Runs two bridges against a simulated Azure with one fault a minute, and reports what was lost and what grows.
 Exits with 1 if a promise was broken, 2 if the command line is wrong. Linux only.
 
-  --hours <number>  how long (default: 1; less shows no trend of the memory)
+  --hours <number>  how long (default: 1); the heap is judged from one hour on, resident memory from three
   --seed <number>   seed of all that is random (default: drawn, and printed)
   --json <file>     write all samples there
 `;

@@ -17,11 +17,11 @@ export function reportText({ outcome, samples, holdings, ...report }: SoakReport
     course('descriptors', ({ descriptors }) => descriptors),
     course('processes', ({ processes }) => processes),
     course('state directory', ({ stateMb }) => stateMb, ' MB'),
-    `${'resident grows by'.padEnd(20)} ${report.residentMbPerHour.toFixed(2)} MB an hour`,
+    `${'resident grows by'.padEnd(20)} ${report.residentMbPerHour.toFixed(2)} MB an hour in the second half`,
     `${'processor'.padEnd(20)} ${((last?.cpuMs ?? 0) / Math.max(1, report.polls)).toFixed(2)} ms a poll`,
     '',
     'after a garbage collection, for the bridge and each sender:',
-    ...holdings.map(({ hours, processes }) => {
+    ...everyNth(holdings, 12).map(({ hours, processes }) => {
       const held = processes.map(({ heapMb, listeners, resources }) => {
         const open = Object.entries(resources).map(([kind, count]) => `${count} ${kind}`);
         return `${heapMb.toFixed(1)} MB, ${listeners} listeners, ${open.join(' ')}`;
@@ -32,3 +32,7 @@ export function reportText({ outcome, samples, holdings, ...report }: SoakReport
     faults.length === 0 ? 'ok' : `failed: ${faults.join('; ')}`,
   ].join('\n')}\n`;
 }
+
+/** About so many of them, the last one included. */
+const everyNth = <T>(all: readonly T[], count: number): readonly T[] =>
+  all.filter((_, index) => (all.length - 1 - index) % Math.ceil(all.length / count) === 0);
