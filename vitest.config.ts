@@ -56,7 +56,7 @@ const others = [
 /** Files that leave their process as they found it share it, because loading the same modules again takes longer than most tests. */
 const shared = { isolate: false, unstubEnvs: true } as const;
 /** Many programs at a time may keep two cores busy. */
-const patient = { testTimeout: 240_000, hookTimeout: 240_000 } as const;
+const patient = { testTimeout: 300_000, hookTimeout: 240_000 } as const;
 const endToEnd = {
   ...shared,
   ...patient,

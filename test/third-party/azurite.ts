@@ -33,6 +33,7 @@ export async function startAzurite(): Promise<Azurite> {
     });
   const address = await until(() => /successfully listens on (http:\/\/127\.0\.0\.1:\d+)/.exec(output.text)?.[1], {
     what: 'Azurite listens',
+    timeoutMs: 120_000,
   }).catch((error) => {
     child.kill('SIGKILL');
     throw new Error(`${error.message}; it said: ${output.text}`);

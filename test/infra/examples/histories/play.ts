@@ -36,7 +36,7 @@ export async function playHistories({ client, stateFile, start }: Stage): Promis
       expected.push(...demanded);
       const done = (): readonly string[] => [...earlier, ...withoutFences(subscriber.acts)];
       const what = `${demanded.join(', ')} in run ${number + 1}, after which it did`;
-      await until(() => byVm(done()).join() === byVm(expected).join(), { timeoutMs: 60_000, what }).catch(() => {
+      await until(() => byVm(done()).join() === byVm(expected).join(), { timeoutMs: 120_000, what }).catch(() => {
         expect(byVm(done()), subscriber.complaints()).toEqual(byVm(expected));
       });
       await passFences(client, subscriber);
