@@ -77,9 +77,9 @@ test('a page is written from runs: the last one with a test counts, and a test w
   const page = written(empty.join('\n\n'), runs, [a, b, c], [control]);
   expect(readPart(page, 'runs').split('\n')).toEqual([
     'to replace',
-    '- 2026-02-03 04:05 UTC, 2 rows in 2 minutes, seed 7: 2 cores of a processor, Linux 6.1, Node.js v24.0.0',
-    '- 2026-02-03 04:05 UTC, `--full`, 1 rows in 2 minutes, seed 8: 2 cores of a processor, Linux 6.1, Node.js v24.0.0',
-    '- 2026-02-03 04:05 UTC, 1 rows in 2 minutes, seed 9: 2 cores of a processor, Linux 6.1, Node.js v24.0.0',
+    `- 2026-02-03 04:05 UTC, \`${a.id}\`, \`${b.id}\`, seed 7, 2 min: 2 cores of a processor, Linux 6.1, Node.js v24.0.0`,
+    `- 2026-02-03 04:05 UTC, \`${a.id}\`, \`--full\`, seed 8, 2 min: 2 cores of a processor, Linux 6.1, Node.js v24.0.0`,
+    `- 2026-02-03 04:05 UTC, \`${control.id}\`, seed 9, 2 min: 2 cores of a processor, Linux 6.1, Node.js v24.0.0`,
   ]);
   expect(rowsOf(readPart(page, 'results'))).toEqual([
     [a.id, 'processes', '2 of 30', '7', '0', '1/2', '-', '1.3', 'ok', 'kills: 5'],

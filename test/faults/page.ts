@@ -67,8 +67,12 @@ const testList = (tests: readonly FaultTest[]): string =>
     ...tests.map(({ id, title, kind }) => `| ${id} | ${cell(title)} | ${kind} |`),
   ].join('\n');
 
-const lineOf = ({ at, node, cpu, cores, kernel, full, seed, seconds, results }: Run): string =>
-  `- ${at.slice(0, 16).replace('T', ' ')} UTC, ${full ? '`--full`, ' : ''}${results.length} rows in ${Math.ceil(seconds / 60)} minutes, seed ${seed}: ${cores} cores of ${cpu}, Linux ${kernel}, Node.js ${node}`;
+const lineOf = ({ at, node, cpu, cores, kernel, full, seed, seconds, results }: Run): string => {
+  const ids = results.map(({ test }) => test.id);
+  const what = ids.length > 3 ? `${ids.length} tests` : ids.map((id) => `\`${id}\``).join(', ');
+  const took = `${Math.ceil(seconds / 60)} min`;
+  return `- ${at.slice(0, 16).replace('T', ' ')} UTC, ${what}${full ? ', `--full`' : ''}, seed ${seed}, ${took}: ${cores} cores of ${cpu}, Linux ${kernel}, Node.js ${node}`;
+};
 
 const lastOf = (id: string, runs: readonly Run[]): Result | undefined =>
   runs.flatMap(({ results }) => results).findLast(({ test }) => test.id === id);
