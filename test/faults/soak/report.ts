@@ -33,6 +33,6 @@ export function reportText({ outcome, samples, holdings, ...report }: SoakReport
   ].join('\n')}\n`;
 }
 
-/** About so many of them, the last one included. */
+/** At most this many, evenly spread, with the last one. */
 const everyNth = <T>(all: readonly T[], count: number): readonly T[] =>
   all.filter((_, index) => (all.length - 1 - index) % Math.ceil(all.length / count) === 0);
