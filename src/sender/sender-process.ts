@@ -24,7 +24,10 @@ export interface SenderProcess {
   /** Deadlines missed in all its runs. */
   readonly deadlines: { readonly missed: Readonly<Partial<Record<Operation, number>>>; readonly lateSettles: number };
   readonly facts: SenderFacts;
-  /** Starts it if something is near. For after each poll: a separate timer once a second would cost a sixth of a poll. */
+  /**
+   * Starts it if something is near, since a start takes a few hundred milliseconds of a notice that may be 30 s. For after each
+   * poll: a separate timer once a second would cost a sixth of a poll.
+   */
   startAhead(): void;
   /** Ends it within 3 s, even when it hangs. Never rejects. */
   close(): Promise<void>;
@@ -251,7 +254,6 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
     await made.child.exited;
   }
 
-  /** Started ahead of need: a start takes a few hundred milliseconds of a notice that may be 30 s. */
   return {
     async call(name, value, signal) {
       if (signal?.aborted || closed.signal.aborted) throw new KnownFailure(aborted);
