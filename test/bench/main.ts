@@ -11,15 +11,15 @@ import { start } from './start/start.ts';
 const usage = `npm run bench -- <name> [options]
 
 Measures the bridge on this machine, beside what would be used instead of it. Prints a table; nothing is asserted. Exits with 2 if the
-command line is wrong.
+command line is wrong. Defaults are in parentheses.
 
-  footprint  [--starts <number>] [--seconds <number>]
-  start, page  [--starts <number>]
+  footprint  [--starts <number>] (9) [--seconds <number>] (60)
+  start, page  [--starts <number>] (9)
   package, decide
-  latency  [--events <number>] [--starts <number>] [--json <file>]
-  drain    [--runs <number>] [--records <number>] [--per-event <numbers>] [--to <hub,table,both>]
+  latency  [--events <number>] (200) [--starts <number>] (9) [--json <file>]
+  drain    [--runs <number>] (5) [--records <number>] (200000) [--per-event <numbers>] (4,700) [--to <hub,table,both>]
            [--node-options <options of Node.js, such as --cpu-prof>] [--json <file>]
-  fleet    [--vms <numbers>] [--shards <number>] [--only <rolling,zone,reboot,spot>] [--rules] [--seed <numbers>]
+  fleet    [--vms <numbers>] (1000,10000) [--shards <number>] (1) [--only <rolling,zone,reboot,spot>] [--rules] [--seed <numbers>] (1)
            [--svg <file>]
            simulates fleets of VMs. One simulation takes about 4 s of CPU for each 1,000 VMs of the scenarios rolling
            and reboot, a third of that for zone, a tenth for spot: 100,000 VMs up to 8 min and 4 GB. --rules compares
@@ -65,37 +65,57 @@ function number(option: 'starts' | 'seconds' | 'shards' | 'runs' | 'events' | 'r
   return found;
 }
 
-const benches: Readonly<Record<string, () => Promise<void>>> = {
-  footprint: () => footprint({ starts: number('starts'), seconds: number('seconds') }),
-  start: () => start({ starts: number('starts') }),
-  package: packageSizes,
-  page: () => page({ starts: number('starts') }),
-  decide: decide,
-  latency: () => latency({ events: number('events'), starts: number('starts'), json }),
-  drain: () =>
-    drain({
-      runs: number('runs'),
-      records: number('records'),
-      perEvent: numbers('per-event'),
-      to: words('to'),
-      json,
-      nodeOptions: values['node-options'],
-    }),
-  fleet: () =>
-    fleet({
-      vms: numbers('vms'),
-      shards: number('shards'),
-      only: words('only'),
-      svg: values.svg ?? null,
-      seeds: numbers('seed'),
-      compareRules: values.rules,
-    }),
+interface Benchmark {
+  readonly run: () => Promise<void>;
+  readonly takes: readonly (keyof typeof options)[];
+}
+
+const benchmarks: Readonly<Record<string, Benchmark>> = {
+  footprint: {
+    takes: ['starts', 'seconds'],
+    run: () => footprint({ starts: number('starts'), seconds: number('seconds') }),
+  },
+  start: { takes: ['starts'], run: () => start({ starts: number('starts') }) },
+  package: { takes: [], run: packageSizes },
+  page: { takes: ['starts'], run: () => page({ starts: number('starts') }) },
+  decide: { takes: [], run: decide },
+  latency: {
+    takes: ['events', 'starts', 'json'],
+    run: () => latency({ events: number('events'), starts: number('starts'), json }),
+  },
+  drain: {
+    takes: ['runs', 'records', 'per-event', 'to', 'json', 'node-options'],
+    run: () =>
+      drain({
+        runs: number('runs'),
+        records: number('records'),
+        perEvent: numbers('per-event'),
+        to: words('to'),
+        json,
+        nodeOptions: values['node-options'],
+      }),
+  },
+  fleet: {
+    takes: ['vms', 'shards', 'only', 'svg', 'seed', 'rules'],
+    run: () =>
+      fleet({
+        vms: numbers('vms'),
+        shards: number('shards'),
+        only: words('only'),
+        svg: values.svg ?? null,
+        seeds: numbers('seed'),
+        compareRules: values.rules,
+      }),
+  },
 };
 
 if (values.help) process.stdout.write(usage);
 else {
   const [name = ''] = positionals;
-  const bench = benches[name] ?? fail(name === '' ? 'Which one?' : `There is no ${name}.`);
-  await bench();
+  const { run, takes } = benchmarks[name] ?? fail(name === '' ? 'Which one?' : `There is no ${name}.`);
+  const given = process.argv.slice(2).map((word) => /^--([^=]+)/.exec(word)?.[1] ?? '');
+  const ignored = Object.keys(options).find((option) => given.includes(option) && !takes.some((one) => one === option));
+  if (ignored !== undefined) fail(`${name} does not take --${ignored}.`);
+  await run();
 }
 process.exit(0);
