@@ -96,11 +96,11 @@ export function createBacklog(sink: string, outbox: Pick<Outbox, 'pending'>) {
     },
     /** Loads what may be there of these events before anything else, also behind what is held of them. */
     loadEvents(eventKeys: readonly string[]): void {
-      // They are few, so they get in even when there is no room.
-      const limit = Math.max(100, room());
       for (const eventKey of eventKeys) {
         const queue = queues.get(eventKey);
         if (queue && !incomplete.has(eventKey)) continue;
+        // They are few, so the next steps of each get in even when there is no room.
+        const limit = Math.max(10, room());
         const rows = outbox.pending(sink, { limit, onlyEvents: new Set([eventKey]) });
         if (rows.length === limit) incomplete.add(eventKey);
         const last = queue?.at(-1)?.position ?? 0;

@@ -45,6 +45,8 @@ export interface RelayOptions {
 const compareEveryMs = 60_000;
 /** An urgent record found at start is worth an attempt out of turn only this long after it was seen. */
 const freshMs = 15 * 60_000;
+/** So many records of open events that affect this VM are searched for urgent ones at the start. */
+const mostOfOwnEvents = 250;
 /** With fewer deliveries than this that could go, it is time to load more. */
 const lowWater = 250;
 
@@ -191,15 +193,19 @@ export class Relay {
 
   /** A new stream: at the start, and when the outbox was archived. Nothing of the old one may be sent or settled any more. */
   #begin(streamId: string): void {
-    const { clock, isUrgent } = this.#options;
+    const { sink, outbox, clock, isUrgent } = this.#options;
     if (this.#streamId !== null) this.#tracker.forget();
     this.#streamId = streamId;
     this.#comparedAt = clock.monotonicMs();
     const now = clock.now().getTime();
-    for (const { json, eventKey, position } of this.#backlog.load()) {
+    // What is urgent for this VM may be the newest of a long backlog.
+    const own = [...outbox.state.events].filter(([, { open, affectsUs }]) => open && affectsUs);
+    const onlyEvents = new Set(own.map(([eventKey]) => eventKey));
+    const ofOwnEvents = outbox.pending(sink.name, { limit: mostOfOwnEvents, onlyEvents });
+    for (const { json, eventKey, position } of [...this.#backlog.load(), ...ofOwnEvents]) {
       const record = recordOf({ json });
       const isFresh = record !== null && now - Date.parse(record.observedAt) < freshMs;
-      if (isFresh && isUrgent(record)) this.#urgency.note(eventKey, position);
+      if (isFresh && isUrgent(record)) this.#urgency.note(eventKey, { position, isOwn: record.observerAffected });
     }
   }
 
@@ -332,7 +338,8 @@ export class Relay {
     for (const record of records) {
       const eventKey = record.eventId.toLowerCase();
       this.#backlog.appended(eventKey);
-      if (this.#options.isUrgent(record)) this.#urgency.note(eventKey, record.position);
+      const { position, observerAffected: isOwn } = record;
+      if (this.#options.isUrgent(record)) this.#urgency.note(eventKey, { position, isOwn });
     }
     this.#notifier.notify();
   }

@@ -1,8 +1,17 @@
 /** Between two attempts that ignore a sink's pause. */
 const betweenAttemptsMs = 5_000;
 
-/** More events than a VM has at a time. An outage of days can leave thousands: the older ones wait their turn, since each takes time in every pass. */
+/**
+ * More events than a VM has of its own at a time. An outage of days, or a VM that reports what happens to others, can leave thousands:
+ * those of other VMs, and then the older ones, wait their turn, since each takes time in every pass.
+ */
 const mostEvents = 100;
+
+interface UrgentRecord {
+  readonly position: number;
+  /** It affects this VM. */
+  readonly isOwn: boolean;
+}
 
 export type Urgency = ReturnType<typeof createUrgency>;
 
@@ -11,21 +20,22 @@ export type Urgency = ReturnType<typeof createUrgency>;
  * end of the VM: to be first in a queue that sleeps for 5 minutes would not help.
  */
 export function createUrgency() {
-  /** Position of the newest urgent record, of events with one that is not settled. */
-  const newest = new Map<string, number>();
+  /** The newest urgent record, of events with one that is not settled. */
+  const newest = new Map<string, UrgentRecord>();
   const untried = new Set<string>();
   let nextAttemptAt = Number.NEGATIVE_INFINITY;
 
   return {
-    /** An urgent record was appended. */
-    note(eventKey: string, position: number): void {
-      newest.delete(eventKey);
-      newest.set(eventKey, position);
+    /** An urgent record was appended, or found at the start, when newer ones may be known. */
+    note(eventKey: string, record: UrgentRecord): void {
+      const known = newest.get(eventKey);
+      if (known && known.position >= record.position) return;
+      newest.set(eventKey, record);
       untried.add(eventKey);
-      const [oldest = ''] = newest.keys();
       if (newest.size <= mostEvents) return;
-      newest.delete(oldest);
-      untried.delete(oldest);
+      const [least = ''] = [...newest].reduce((a, b) => (isBefore(b[1], a[1]) ? b : a));
+      newest.delete(least);
+      untried.delete(least);
     },
     /** Events with an urgent record that is not settled: they go before the others. */
     events: (): ReadonlySet<string> => new Set(newest.keys()),
@@ -40,7 +50,7 @@ export function createUrgency() {
     },
     /** A record was delivered or became a dead letter. */
     settled(eventKey: string, position: number): void {
-      if (position < (newest.get(eventKey) ?? Number.POSITIVE_INFINITY)) return;
+      if (position < (newest.get(eventKey)?.position ?? Number.POSITIVE_INFINITY)) return;
       newest.delete(eventKey);
       untried.delete(eventKey);
     },
@@ -50,3 +60,7 @@ export function createUrgency() {
     },
   };
 }
+
+/** Whether `a` waits rather than `b`. */
+const isBefore = (a: UrgentRecord, b: UrgentRecord): boolean =>
+  a.isOwn === b.isOwn ? a.position < b.position : b.isOwn;

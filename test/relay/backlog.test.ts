@@ -147,6 +147,14 @@ describe('an urgent record', () => {
   });
 });
 
+test('a hundred urgent events take little more memory than is allowed', async () => {
+  const names = Array.from({ length: 100 }, (_, index) => `event-${index}`);
+  await harness.appendMany(names.flatMap((name) => times(30, name)));
+  backlog.loadEvents(names);
+  expect(names.filter((name) => held(name).length === 0)).toEqual([]);
+  expect(backlog.records()).toBeLessThanOrEqual(2_000);
+});
+
 test('reconciling adds a requeued record to its loaded event, in order', () => {
   append('a', 'a', 'a');
   backlog.load();

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { noProgress } from '../../src/outbox/outbox.ts';
+import { memoryOf } from '../outbox/harness.ts';
 import { settled } from '../support/fake-clock.ts';
 import { type Harness, openHarness, positions, preempt, range } from './harness.ts';
 import { delivered, unavailable } from './scripted-sink.ts';
@@ -122,6 +123,31 @@ describe('an urgent record', () => {
     harness.sink.sent.length = 0;
     await harness.drain();
     expect(positions(harness)).toEqual(attempts);
+  });
+
+  test('of this VM is tried at once after a restart, however many wait before it', async () => {
+    const before = rigWith();
+    before.sink.does(() => unavailable);
+    await before.appendMany(range(1, 300).map((index) => `event-${index}`));
+    await before.drainFor(130_000);
+    before.append(preempt);
+    const { outbox } = before;
+    outbox.append({ ...outbox.state, events: new Map([['spot', memoryOf('spot')]]) }, []);
+    const harness = before.restart();
+    rigs.splice(0, rigs.length, harness);
+    harness.sink.sent.length = 0;
+    await harness.drain();
+    expect(positions(harness)).toEqual([[301]]);
+  });
+
+  test('that is appended before the first drain goes before the backlog', async () => {
+    const before = rigWith({ limits: { records: 1, bytes: 1_000_000 } });
+    before.append(preempt, ...range(1, 80).map((index) => `event-${index}`));
+    const harness = before.restart();
+    rigs.splice(0, rigs.length, harness);
+    harness.append({ ...preempt, phase: 'Started' });
+    await harness.drain();
+    expect(positions(harness).slice(0, 2)).toEqual([[1], [82]]);
   });
 
   test('of an hour ago gets no attempt of its own after a restart', async () => {
