@@ -220,7 +220,12 @@ class DurableOutbox implements Outbox {
     // While the disk takes writes, what waits for a commit is counted with it: a crash takes no count back.
     if (this.#disk.fault) {
       this.#buffer.countRecords(changes);
-      this.#buffer.countUpdates(changes, (sink, position) => this.#isPending(sink, position));
+      // Others were discarded while they were on their way.
+      const pending = new Map(this.#options.sinks.map((sink) => [sink, this.#pendingOf(sink)]));
+      this.#buffer.countUpdates(
+        changes,
+        (sink, position) => this.#buffer.records.has(position) || (pending.get(sink)?.has(position) ?? true),
+      );
     }
     const stored = this.#disk.file?.sinks;
     const names = [...new Set([...(stored?.keys() ?? []), ...this.#options.sinks])].sort();
@@ -268,9 +273,9 @@ class DurableOutbox implements Outbox {
     return this.#isDetached ? null : this.#disk.read(ask);
   }
 
-  /** False for what was discarded while it was on its way. */
-  #isPending(sink: string, position: number): boolean {
-    return this.#buffer.records.has(position) || this.#read((file) => file.isPending(sink, position)) !== false;
+  /** What is pending in the file of all that is settled in memory. */
+  #pendingOf(sink: string): ReadonlySet<number> | null {
+    return this.#read((file) => file.pendingOf(sink, this.#buffer.settled(sink)));
   }
 
   /** A transaction of its own, after all that was in memory. Null when the disk takes no writes: then nothing was done. */

@@ -63,10 +63,13 @@ export function prepareDeliveries(db: DatabaseSync) {
   const ofOnly = pendingIn(`json_each(:only) AS e CROSS JOIN deliveries AS d INDEXED BY deliveries_pending_of_event
     WHERE d.eventKey = e.value`);
 
-  const getPending = db.prepare(`SELECT 1 FROM deliveries WHERE sink = ? AND position = ? AND state = 'pending'`);
+  const getPending = db.prepare(`SELECT p.value AS position FROM json_each(?) AS p
+    CROSS JOIN deliveries AS d ON d.sink = ? AND d.position = p.value AND d.state = 'pending'`);
 
   return {
-    isPending: (sink: string, position: number): boolean => getPending.get(sink, position) !== undefined,
+    /** Those of these positions that are pending. */
+    pendingOf: (sink: string, positions: Iterable<number>): ReadonlySet<number> =>
+      new Set(getPending.all(asList(positions), sink).map(({ position }) => Number(position))),
     insert(record: BufferedRecord, sinks: Iterable<string>): void {
       const { position, eventKey, recordId, phase, observedAt, appendedAt, json } = record;
       putRecord.run(position, eventKey, recordId, phase, observedAt, appendedAt, json.length, crc32(json));

@@ -80,9 +80,10 @@ export class OutboxFile {
     return this.#deliveries.pending(sink, query, without, this.#state.position);
   }
 
-  /** Whether the sink has yet to get this record, as committed. */
-  isPending(sink: string, position: number): boolean {
-    return position <= this.#state.position && this.#deliveries.isPending(sink, position);
+  /** Those of these records that the sink has yet to get, as committed. */
+  pendingOf(sink: string, positions: readonly number[]): ReadonlySet<number> {
+    const committed = positions.filter((position) => position <= this.#state.position);
+    return this.#deliveries.pendingOf(sink, committed);
   }
 
   /** What each sink has yet to get, by its name. */
