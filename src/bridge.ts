@@ -141,7 +141,7 @@ const approvalMs = 2000;
 const sendDeadlineMs = 60_000;
 /** After this long without a request Azure disables Scheduled Events for the VM, and the next answer may take two minutes. */
 const warmForMs = 24 * 3_600_000;
-/** Sending begins this long after the start at the latest: the answer that enables Scheduled Events may take two minutes. */
+/** Sending waits at most this long for the first poll: the answer that enables Scheduled Events may take two minutes. */
 const firstPollMs = 1000;
 /** Senders are started this long before an impact on this VM, and kept. */
 const nearMs = 20 * 60_000;
@@ -363,6 +363,7 @@ async function deliver(
   });
   runtimeStats.onPoll(startAhead);
   await Promise.race([new Promise<void>(runtimeStats.onPoll), clock.sleep(firstPollMs, signal)]);
+  if (signal.aborted) return;
   credential.prefetch(tokenScopes(config.sinks));
   if (await isOwner) await Promise.all(all.map((relay) => relay.run(signal)));
 }

@@ -119,7 +119,7 @@ const frameSum = (frame: Buffer, isBigEndian: boolean, before: Buffer): Buffer =
 
 /**
  * Two words, as they are written. Signed integers, which V8 keeps without an object for each: a log of 4 MB, for which the first poll
- * after a crash waits, takes a third of the time.
+ * after a crash waits, takes half the time.
  */
 function checksum(bytes: Buffer, isBigEndian: boolean, before: Buffer = Buffer.alloc(8)): Buffer {
   // Node.js runs on machines whose own words are little-endian.
