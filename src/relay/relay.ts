@@ -45,7 +45,7 @@ export interface RelayOptions {
 const compareEveryMs = 60_000;
 /** An urgent record found at start is worth an attempt out of turn only this long after it was seen. */
 const freshMs = 15 * 60_000;
-/** So many records of open events that affect this VM are searched for urgent ones at the start. */
+/** At the start, at most this number of records of open events that affect this VM is searched for urgent ones. */
 const mostOfOwnEvents = 250;
 /** With fewer deliveries than this that could go, it is time to load more. */
 const lowWater = 250;

@@ -3,6 +3,7 @@ import type { ErrorDetail } from '../../../src/azure/error-detail.ts';
 import { statusFailure } from '../../../src/azure/status-failure.ts';
 import type { Clock } from '../../../src/clock.ts';
 import type { LifecycleRecord } from '../../../src/lifecycle/record.ts';
+import { emptyState } from '../../../src/lifecycle/state.ts';
 import { isUrgent } from '../../../src/lifecycle/urgency.ts';
 import { silentLog } from '../../../src/log.ts';
 import type { DeliveryUpdate, PendingDelivery, SinkProgress } from '../../../src/outbox/outbox.ts';
@@ -135,7 +136,7 @@ export class Observer {
   #outbox(): RelayOptions['outbox'] {
     const of = (sink: string): PendingDelivery[] => this.#deliveries.get(sink) ?? [];
     return {
-      state: { streamId: 'simulated' } as RelayOptions['outbox']['state'],
+      state: emptyState('simulated'),
       pending: (sink, { limit, exceptEvents, onlyEvents }) =>
         of(sink)
           .filter(({ eventKey }) => !exceptEvents?.has(eventKey) && (onlyEvents?.has(eventKey) ?? true))
