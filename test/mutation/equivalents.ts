@@ -151,6 +151,12 @@ export const equivalents: readonly Equivalent[] = [
     reason: 'the name of a fault point, which only npm run faults uses',
   },
   {
+    file: 'src/relay/urgency.ts',
+    original: 'a.position < b.position',
+    replacement: 'a.position <= b.position',
+    reason: 'no two records have one position',
+  },
+  {
     file: 'src/relay/delivery-tracker.ts',
     original: "'dead-letter'",
     replacement: '""',

@@ -75,11 +75,12 @@ test('events of other VMs wait rather than those of this one, however old', () =
   expect(urgency.events().has('of another VM 23')).toBe(false);
 });
 
-test('an older record that is found later changes nothing', () => {
+test('the same record or an older one that is found later changes nothing', () => {
   const urgency = createUrgency();
   urgency.note('a', own(5));
   urgency.tried(['a'], 0, true);
   urgency.note('a', own(3));
+  urgency.note('a', own(5));
   expect([...urgency.due(5_000)]).toEqual([]);
   urgency.settled('a', 3);
   expect([...urgency.events()]).toEqual(['a']);
