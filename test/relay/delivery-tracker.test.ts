@@ -46,6 +46,29 @@ describe('an event that fails while others are accepted', () => {
     expect(harness.sink.arrived).toEqual(range(2, 9));
   });
 
+  test('is retried when its own pause ends, however long another event is paused', async () => {
+    const harness = harnessWith();
+    const refused = new Set(['bad', 'worse']);
+    harness.sink.does((batch) => (batch.some(({ record }) => refused.has(record.eventId)) ? unavailable : delivered));
+    harness.append('worse');
+    for (const eventId of 'abcdefgh') {
+      harness.append(eventId);
+      await harness.drainFor(40_000);
+    }
+    harness.append('bad');
+    for (const eventId of 'ijk') {
+      harness.append(eventId);
+      await harness.drainFor(1_000);
+    }
+    refused.clear();
+    const begin = harness.clock.monotonicMs();
+    await harness.drainFor(20_000);
+    const retried = harness.sink.sent.findLast((sent) => sent.positions.includes(10));
+    expect(harness.sink.arrived).toContain(10);
+    expect(harness.sink.arrived).not.toContain(1);
+    expect((retried?.at ?? 0) - begin).toBeLessThan(15_000);
+  });
+
   test('is sent with others again after it was delivered, while some are still pending', async () => {
     const harness = harnessWith({ batchBy: 'any', inFlight: 2 });
     const refused = new Set(['bad', 'worse']);
