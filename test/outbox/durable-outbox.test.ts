@@ -51,6 +51,31 @@ describe('a commit that fails', () => {
     expect(harness.lines.map(({ fields }) => fields.code)).toEqual(['sqlite-5', 'writable']);
   });
 
+  test('notifies those who listen when it has ended, once', async () => {
+    using harness = createHarness();
+    const outbox = harness.open();
+    const recoveries = { heard: 0, afterRemoval: 0 };
+    outbox.onRecovered(() => {
+      recoveries.heard += 1;
+    });
+    const remove = outbox.onRecovered(() => {
+      recoveries.afterRemoval += 1;
+    });
+    remove();
+    appendRecords(outbox);
+    expect(recoveries.heard).toBe(0);
+    const other = keepFileBusy(harness.directory);
+    appendRecords(outbox);
+    await harness.clock.advance(1_000);
+    outbox.retry();
+    expect(recoveries.heard).toBe(0);
+    other.letGo();
+    await harness.clock.advance(1_000);
+    outbox.retry();
+    appendRecords(outbox);
+    expect(recoveries).toEqual({ heard: 1, afterRemoval: 0 });
+  });
+
   test('of a delivery update repeats no delivery in this process', async () => {
     using harness = createHarness();
     const outbox = harness.open();

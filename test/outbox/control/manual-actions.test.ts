@@ -111,6 +111,16 @@ describe('purged deliveries', () => {
     ]);
   });
 
+  test('leaves at most ten thousand tombstones, the newest', () => {
+    using harness = createHarness();
+    const outbox = harness.open({ sinks: ['hub'] });
+    for (let n = 0; n < 101; n += 1) appendRecords(outbox, { count: 100 });
+    expect(outbox.purge({ state: 'pending' })).toBe(10_100);
+    const kept = tombstones(harness);
+    expect(kept).toHaveLength(10_000);
+    expect([kept[0], kept.at(-1)]).toMatchObject([{ position: 101 }, { position: 10_100 }]);
+  });
+
   test('does not reappear when its sink leaves the configuration and returns', () => {
     using harness = createHarness();
     const outbox = withDeadLetters(harness);
