@@ -107,8 +107,9 @@ class Soak {
       await sleep(random.int(5, 25) * 1000, undefined, { signal });
       await fault.end?.(this.#fleet, this.#other);
       await sleep(Math.max(0, endsAt - performance.now()), undefined, { signal });
+      // The first one opens the inspectors, whose descriptors every sample has.
+      if (minute % holdingsEveryMinutes === 1 || minute === minutes) this.#holdings.push(await this.#hold());
       this.#samples.push(this.#sample());
-      if (minute % holdingsEveryMinutes === 0 || minute === minutes) this.#holdings.push(await this.#hold());
       if (minute % 10 === 0) say(`${minute} min, ${this.#samples.at(-1)?.residentMb.toFixed(0)} MB resident`);
     }
   }
