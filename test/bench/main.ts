@@ -22,7 +22,7 @@ command line is wrong. Defaults are in parentheses.
   fleet    [--vms <numbers>] (1000,10000) [--shards <number>] (1) [--only <rolling,zone,reboot,spot>] [--rules] [--seed <numbers>] (1)
            [--svg <file>]
            simulates fleets of VMs. One simulation takes about 4 s of CPU for each 1,000 VMs of the scenarios rolling
-           and reboot, a third of that for zone, a tenth for spot: 100,000 VMs up to 8 min and 8 GB. --rules compares
+           and reboot, a third of that for zone, a tenth for spot: 100,000 VMs up to 13 min and 6 GB. --rules compares
            rules for the connection to the event hub.
 `;
 
