@@ -87,8 +87,8 @@ export const controls: readonly Control[] = [
     title: 'a record waits three seconds for others',
     test: 'lone-event',
     file: 'src/relay/relay.ts',
-    find: 'record.position);\n    }\n    this.#notifier.notify();',
-    replace: 'record.position);\n    }\n    setTimeout(() => this.#notifier.notify(), 3000);',
+    find: '{ position, isOwn });\n    }\n    this.#notifier.notify();',
+    replace: '{ position, isOwn });\n    }\n    setTimeout(() => this.#notifier.notify(), 3000);',
   },
   {
     id: 'flushes-for-a-minute',
