@@ -52,7 +52,9 @@ export const residentSlope = (samples: readonly SoakSample[]): number =>
  */
 export function growthOf(samples: readonly SoakSample[], holdings: readonly SoakHoldings[]): readonly string[] {
   const hours = samples.at(-1)?.hours ?? 0;
-  const perProcess = (holdings[0]?.processes ?? []).flatMap((_, index) => {
+  // Senders may start after the first count.
+  const most = Math.max(0, ...holdings.map(({ processes }) => processes.length));
+  const perProcess = Array.from({ length: most }).flatMap((_, index) => {
     const who = index === 0 ? 'the bridge' : `sender ${index}`;
     const held = holdings.flatMap(({ hours, processes }) => {
       const one = processes[index];
